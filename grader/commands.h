@@ -1,0 +1,16 @@
+/* commands.h - one function a subcommand; main.c holds the table.
+ *
+ * Each gets argv with argv[0] = the subcommand's name, prints, and returns an exit status. */
+#ifndef SPILLWAY_COMMANDS_H
+#define SPILLWAY_COMMANDS_H
+
+int cmd_grade(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_occupancy(int argc, char **argv);
+int cmd_emulate(int argc, char **argv);
+int cmd_hint(int argc, char **argv);
+int cmd_labs(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_worker(int argc, char **argv); /* internal: the other end of run.c */
+
+#endif

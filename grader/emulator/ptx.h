@@ -1,0 +1,75 @@
+/* ptx.h - the PTX front end: text to a module of functions, variables and instructions.
+ *
+ * Used by the emulator, and by audit.c to judge what a submission's device code holds. The text is
+ * hostile: sizes, nesting and counts are capped (emulator/caps.h), and what cannot be parsed is an
+ * error with a line number, never a crash. Source: "PTX ISA", NVIDIA. */
+#ifndef SPILLWAY_PTX_H
+#define SPILLWAY_PTX_H
+
+#include "errors.h"
+
+enum ptx_space {
+    PTX_SPACE_NONE,
+    PTX_REG,
+    PTX_PARAM,
+    PTX_CONST,
+    PTX_GLOBAL,
+    PTX_LOCAL,
+    PTX_SHARED,
+    PTX_GENERIC
+};
+
+struct ptx_parameter {
+    const char *name;
+    unsigned bytes; /* whole size, arrays included */
+    unsigned align;
+};
+
+struct ptx_variable { /* at module scope */
+    const char *name;
+    enum ptx_space space;
+    uint64_t bytes;
+    bool is_extern, has_initialiser;
+    unsigned line;
+};
+
+struct ptx_pragma {
+    const char *text;     /* between the quotes, unescaped */
+    const char *function; /* the function it stands in; NULL at module scope */
+    unsigned line;
+};
+
+struct ptx_function {
+    const char *name;
+    bool is_entry, is_extern; /* extern: declared without a body */
+    unsigned line;            /* of the directive, in the PTX text */
+    size_t body_begin,
+        body_end;          /* byte offsets of the performance directives' end ('{') and of '}' */
+    size_t directives_end; /* byte offset where a directive may be inserted (before '{') */
+    const struct ptx_parameter *parameters;
+    size_t parameter_count;
+    unsigned max_threads[3];      /* .maxntid; all 0: none */
+    unsigned required_threads[3]; /* .reqntid */
+    unsigned min_blocks;          /* .minnctapersm; 0: none */
+    unsigned max_registers;       /* .maxnreg; 0: none */
+    unsigned inline_asm_line; /* source line (or PTX line) of the first inline assembly; 0: none */
+    bool calls_vprintf, calls_malloc, calls_assert, calls_other;
+};
+
+struct ptx_module; /* owns every string above */
+
+/* Returns NULL and fills *err (kind INFRASTRUCTURE only for no memory; otherwise ERROR_USAGE with
+ * "line N: …", since the text is at fault). The text is copied. */
+struct ptx_module *ptx_parse(const char *text, size_t length, struct error *err);
+void ptx_free(struct ptx_module *module);
+
+size_t ptx_function_count(const struct ptx_module *module);
+const struct ptx_function *ptx_function_at(const struct ptx_module *module, size_t index);
+const struct ptx_function *ptx_function_find(const struct ptx_module *module, const char *name);
+size_t ptx_variable_count(const struct ptx_module *module);
+const struct ptx_variable *ptx_variable_at(const struct ptx_module *module, size_t index);
+size_t ptx_pragma_count(const struct ptx_module *module);
+const struct ptx_pragma *ptx_pragma_at(const struct ptx_module *module, size_t index);
+const char *ptx_target(const struct ptx_module *module); /* "sm_75" */
+
+#endif

@@ -1,0 +1,44 @@
+/* files.h - reading, writing and making temporary folders, with caps and without surprises. */
+#ifndef SPILLWAY_FILES_H
+#define SPILLWAY_FILES_H
+
+#include "bytes.h"
+#include "errors.h"
+
+enum file_status {
+    FILE_READ = 0,
+    FILE_MISSING,     /* no such path */
+    FILE_NOT_REGULAR, /* a directory, device, socket, FIFO, or (when refused) a symbolic link */
+    FILE_TOO_LARGE,   /* more than the limit */
+    FILE_UNREADABLE,  /* permission, I/O error: errno says which */
+};
+
+/* Reads a regular file of at most `limit` bytes into *out (initialised here; release it).
+ * Opens without blocking, so a FIFO cannot hang us, and never follows a final symbolic link unless
+ * `follow` is set. Anything but FILE_READ leaves *out empty. */
+enum file_status file_read(struct bytes *out, const char *path, size_t limit, bool follow);
+
+/* The same from an open descriptor or standard input, which may be a pipe. */
+enum file_status file_read_fd(struct bytes *out, int fd, size_t limit);
+
+/* "missing", "not a regular file", …: for messages. errno is consulted for FILE_UNREADABLE. */
+const char *file_status_text(enum file_status status);
+
+/* Writes to PATH.XXXXXX beside the target, syncs, renames over it: a reader sees the old file or
+ * the new one, and a full disk leaves the old. "-" is standard output. */
+int file_write(const char *path, const void *data, size_t length, struct error *err);
+
+/* A private folder (0700) under $TMPDIR or /tmp. Returns its path, owned by the caller. */
+char *temporary_folder_create(struct error *err);
+
+/* Removes the folder and all below it without following links, and frees the path. NULL is fine. */
+void temporary_folder_remove(char *path);
+
+/* "directory/name", owned by the caller; NULL when out of memory. */
+char *path_join(const char *directory, const char *name);
+
+/* The folder for what Spillway remembers between runs: $SPILLWAY_CACHE, else
+ * $XDG_CACHE_HOME/spillway, else $HOME/.cache/spillway. Made if missing. Owned by the caller. */
+char *cache_folder(struct error *err);
+
+#endif

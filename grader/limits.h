@@ -1,0 +1,34 @@
+/* limits.h - every cap on what comes from outside, in one place. (Quoted includes only: the C
+ * library has a <limits.h> of its own.) */
+#ifndef SPILLWAY_LIMITS_H
+#define SPILLWAY_LIMITS_H
+
+/* Submissions */
+#define LIMIT_SOURCE_BYTES ((size_t)1 << 20) /* a .cu file; the lab's own is 10 KiB */
+#define LIMIT_ANSWERS_BYTES ((size_t)64 << 10)
+#define LIMIT_ANSWERS_LINE_BYTES 190 /* inih cuts at 200 and calls the rest another key */
+#define LIMIT_ANSWERS_KEYS 200
+#define LIMIT_ANSWER_VALUE_BYTES 120
+
+/* Compilers */
+#define LIMIT_COMPILER_OUTPUT_BYTES ((size_t)4 << 20)
+#define LIMIT_PTX_BYTES ((size_t)32 << 20)
+#define LIMIT_CUBIN_BYTES ((size_t)64 << 20)
+#define LIMIT_COMPILE_SECONDS 60
+#define LIMIT_COMPILE_MEMORY_BYTES ((uint64_t)4 << 30)
+
+/* Reports */
+#define LIMIT_REPORT_BYTES ((size_t)256 << 20)
+#define LIMIT_REPORT_NAME_BYTES ((size_t)64 << 10)
+#define LIMIT_REPORT_KERNELS 100000
+
+/* Messages that quote a student's bytes */
+#define LIMIT_QUOTE_BYTES 200
+#define LIMIT_MESSAGE_BYTES 4096
+
+/* Runs */
+#define LIMIT_RUN_ARENA_BYTES ((uint64_t)2 << 30)
+#define LIMIT_LAUNCH_SECONDS 20 /* wall clock without a word from the worker, per launch */
+#define LIMIT_KERNEL_PRINT_BYTES ((size_t)64 << 10)
+
+#endif

@@ -1,0 +1,45 @@
+/* main.c - dispatch to the subcommand. */
+#include "commands.h"
+#include "errors.h"
+#include "process.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary; /* NULL: internal, not listed */
+} commands[] = {};
+
+static void print_usage(FILE *out)
+{
+    (void)fputs("usage: spillway COMMAND [OPTION]…\n\nCommands:\n", out);
+    for (size_t i = 0; i < COUNT_OF(commands); ++i)
+        if (commands[i].summary != NULL)
+            (void)fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    (void)fputs(
+        "\n`spillway COMMAND --help` explains one. `spillway --version` prints the version.\n",
+        out);
+}
+
+int main(int argc, char **argv)
+{
+    process_catch_interrupts();
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_STATUS_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_usage(stdout);
+        return EXIT_STATUS_DONE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        (void)puts("spillway " SPILLWAY_VERSION);
+        return EXIT_STATUS_DONE;
+    }
+    for (size_t i = 0; i < COUNT_OF(commands); ++i)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    (void)fprintf(stderr, "spillway: there is no command \"%s\"; `spillway --help` lists them\n",
+                  name);
+    return EXIT_STATUS_USAGE;
+}

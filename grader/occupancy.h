@@ -1,0 +1,67 @@
+/* occupancy.h - how many blocks of a kernel one SM can hold, and what limits them.
+ *
+ * The rules are those of the CUDA programming guide (appendix "Compute Capabilities") and of the
+ * occupancy calculator in the toolkit; tests hold the results equal to the toolkit's
+ * cuda_occupancy.h. Pure functions: nothing allocates, nothing fails but by the return value. */
+#ifndef SPILLWAY_OCCUPANCY_H
+#define SPILLWAY_OCCUPANCY_H
+
+#include "base.h"
+
+/* Limits of one SM. Filled from the table of compute capabilities, or from a device's attributes.
+ */
+struct sm_limits {
+    unsigned major, minor; /* compute capability */
+    unsigned threads_per_sm, blocks_per_sm, threads_per_block;
+    unsigned registers_per_sm, registers_per_block, registers_per_thread;
+    unsigned register_allocation; /* registers are handed to a warp in units of this many (256) */
+    unsigned sub_partitions;      /* the register file is split into this many equal parts */
+    unsigned warp_allocation; /* warps of a block are rounded up to this many in the launch check */
+    unsigned shared_per_sm, shared_per_block, shared_per_block_optin; /* bytes */
+    unsigned shared_allocation; /* granularity of shared memory, bytes */
+    unsigned shared_reserved;   /* bytes the system keeps per block */
+    unsigned barriers_per_sm;   /* named barriers of all resident blocks together */
+};
+
+enum occupancy_limit { /* bits: several may limit at once */
+                       OCCUPANCY_BY_THREADS = 1u << 0,
+                       OCCUPANCY_BY_BLOCKS = 1u << 1,
+                       OCCUPANCY_BY_REGISTERS = 1u << 2,
+                       OCCUPANCY_BY_SHARED = 1u << 3,
+                       OCCUPANCY_BY_BARRIERS = 1u << 4,
+};
+
+struct occupancy_kernel {
+    unsigned registers;    /* per thread, as ptxas says */
+    unsigned threads;      /* per block */
+    unsigned shared_bytes; /* static and dynamic, per block */
+    unsigned barriers;     /* named barriers per block */
+    unsigned max_threads;  /* .maxntid; 0: none given */
+};
+
+struct occupancy {
+    unsigned blocks;              /* per SM; 0: the kernel cannot be launched so */
+    unsigned threads;             /* resident per SM */
+    double percent;               /* of the SM's thread slots */
+    unsigned limited_by;          /* enum occupancy_limit bits */
+    unsigned registers_allocated; /* per thread after rounding: 65 becomes 72 */
+    unsigned next_registers; /* largest count below `registers` that gains a block; 0: none does */
+    unsigned next_blocks;    /* blocks at that count */
+};
+
+/* Limits for a compute capability from the table (5.0 to 12.1). NULL if the table has no such row.
+ */
+const struct sm_limits *sm_limits_find(unsigned major, unsigned minor);
+
+struct occupancy occupancy_compute(const struct sm_limits *sm,
+                                   const struct occupancy_kernel *kernel);
+
+/* Threads of the largest block (a multiple of a warp) that this many registers allow, capped by the
+ * architecture and by max_threads (when not 0): cudaFuncAttributes.maxThreadsPerBlock. */
+unsigned occupancy_max_block_threads(const struct sm_limits *sm, unsigned registers,
+                                     unsigned max_threads);
+
+/* Most registers a thread may use while `blocks` blocks of `threads` threads still fit one SM. */
+unsigned occupancy_register_budget(const struct sm_limits *sm, unsigned threads, unsigned blocks);
+
+#endif

@@ -1,0 +1,148 @@
+/* run.h - run kernels under an executor in a worker process, and bring back raw bytes.
+ *
+ * The parent makes inputs, keeps the clock and compares; the worker (`spillway worker`, exec'd)
+ * gets the module and the inputs through a memfd and answers on a private pipe with framed records.
+ * A launch that hangs is killed by the wall clock; a launch that faults on a GPU ends that worker,
+ * and the remaining launches continue in a fresh one. So one kernel's trouble is never another's.
+ *
+ * Life cycle: fill a struct run_request, run_launches(), read struct run, run_release(). */
+#ifndef SPILLWAY_RUN_H
+#define SPILLWAY_RUN_H
+
+#include "errors.h"
+#include "traffic.h"
+
+#define RUN_ARGUMENTS_MAX 16
+
+enum executor_kind { EXECUTOR_NONE, EXECUTOR_GPU, EXECUTOR_EMULATOR };
+
+/* ---- What to run (all pointers borrowed until run_launches() returns) --------------------------
+ */
+
+struct run_argument {
+    enum { RUN_SCALAR, RUN_INPUT, RUN_OUTPUT } role;
+    unsigned scalar_bytes; /* RUN_SCALAR: 4 or 8 */
+    uint64_t scalar;       /* RUN_SCALAR: the bits, little endian */
+    const void *data;      /* RUN_INPUT: `bytes` bytes */
+    size_t bytes;          /* RUN_INPUT, RUN_OUTPUT */
+    const char *name;      /* for messages: "in", "out" */
+};
+
+struct run_launch {
+    const char *kernel; /* source name, for messages */
+    const char *symbol; /* entry in the module */
+    unsigned grid[3], block[3];
+    unsigned shared_bytes; /* dynamic */
+    const struct run_argument *arguments;
+    size_t argument_count;
+    unsigned timing_group; /* launches of one non-zero group are timed interleaved (GPU only) */
+    int64_t frame_bytes;   /* of the kernel, so that stale local memory can be scrubbed */
+    int64_t shared_static_bytes;
+};
+
+struct run_request {
+    enum executor_kind executor;
+    const void *module; /* EXECUTOR_EMULATOR: PTX text; EXECUTOR_GPU: cubin for the device */
+    size_t module_bytes;
+    const void *scrub_module; /* EXECUTOR_GPU: cubin of scrub_source(), or NULL */
+    size_t scrub_module_bytes;
+    const struct run_launch *launches;
+    size_t launch_count;
+    uint64_t poison_seed;   /* outputs are poisoned with NaN patterns drawn from it */
+    unsigned threads;       /* emulator threads; 0: one per core */
+    unsigned timing_rounds; /* GPU: 0 = do not time */
+    int64_t launch_wall_ns; /* silence allowed per launch; 0: LIMIT_LAUNCH_SECONDS */
+    int device;             /* GPU ordinal */
+};
+
+/* ---- What came back ----------------------------------------------------------------------------
+ */
+
+enum run_status {
+    RUN_NOT_RUN, /* the executor is none, or the run was given up before this launch */
+    RUN_FINISHED,
+    RUN_FAULTED, /* illegal address, misaligned, trap, assert, launch error, … : fault says what */
+    RUN_TIMED_OUT, /* killed by the wall clock or the instruction budget */
+    RUN_REFUSED,   /* the emulator does not know an instruction: not the student's fault */
+    RUN_LOST,      /* the worker died for no reason that we can pin on the kernel: infrastructure */
+};
+
+struct run_fault {
+    char kind[48];   /* "out of bounds", "misaligned", "uninitialised read", "trap", … */
+    char text[1024]; /* the whole sentence, for people */
+    char file[256];  /* source file as .file says; "" unknown */
+    unsigned line;   /* source line; 0 unknown */
+    uint64_t count;  /* how many threads or accesses met it; 0 unknown */
+};
+
+struct run_timing {
+    bool known;
+    double median_ns, q1_ns, q3_ns;
+    unsigned rounds;
+};
+
+struct run_output { /* one per RUN_OUTPUT argument, in argument order */
+    void *data;     /* owned; the bytes after the launch; NULL unless RUN_FINISHED */
+    size_t bytes;
+    bool scrub_differs; /* GPU: two launches over different stale memory gave different bytes */
+    size_t scrub_first; /* byte offset of the first such difference */
+};
+
+struct run_launch_result {
+    enum run_status status;
+    struct run_output outputs[RUN_ARGUMENTS_MAX];
+    size_t output_count;
+    bool input_changed;        /* an input buffer no longer equals its pristine copy */
+    unsigned input_index;      /* which argument */
+    size_t input_offset;       /* first changed byte */
+    bool later_launch_differs; /* a repeated (timed) launch with fresh inputs gave a wrong answer */
+    struct run_fault fault;    /* RUN_FAULTED, RUN_TIMED_OUT, RUN_REFUSED, RUN_LOST */
+    struct traffic traffic;
+    uint64_t warps_launched, warps_active; /* emulator: warps with at least one thread */
+    struct run_timing time;
+    /* Device's own view (GPU only): -1 unknown. */
+    int64_t device_registers, device_local_bytes, device_shared_bytes, device_max_threads;
+    int64_t device_blocks_per_sm;
+    char *printed; /* what the kernel printed, owned, capped; NULL: nothing */
+};
+
+struct run {
+    enum executor_kind executor;
+    char device[128];                   /* "NVIDIA H200"; "PTX emulator, 2 threads" */
+    unsigned device_cc;                 /* 90; 0 for the emulator */
+    struct run_launch_result *launches; /* owned, launch_count of the request */
+    size_t launch_count;
+    int64_t wall_ns;
+};
+
+/* Runs every launch. Returns 0 whatever the kernels did; -1 with *err when the machine failed us
+ * (no worker, no memory, GPU gone) or the user interrupted. *out is then empty. */
+int run_launches(struct run *out, const struct run_request *request, struct error *err);
+void run_release(struct run *run);
+
+/* ---- What this machine has
+ * ----------------------------------------------------------------------- */
+
+#include "occupancy.h"
+struct gpu_device {
+    int ordinal;
+    char name[128];
+    unsigned major, minor;
+    struct sm_limits sm; /* from the device's attributes */
+    uint64_t memory_bytes;
+};
+
+struct gpu_survey {
+    bool driver_present;
+    int driver_version;  /* 13000 for CUDA 13.0; 0: none */
+    int runtime_version; /* of the cudart linked in; 0: built without */
+    struct gpu_device devices[16];
+    size_t device_count;
+    char why_none[256]; /* a sentence, when device_count == 0 */
+};
+
+/* Asks the driver, in a worker (CUDA never lives in the grader). Never fails for lack of a GPU:
+ * why_none says it. */
+int run_survey_gpus(struct gpu_survey *out, struct error *err);
+
+#endif
