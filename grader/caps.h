@@ -1,7 +1,7 @@
 /* limits.h - every cap on what comes from outside, in one place. (Quoted includes only: the C
  * library has a <limits.h> of its own.) */
-#ifndef SPILLWAY_LIMITS_H
-#define SPILLWAY_LIMITS_H
+#ifndef SPILLWAY_CAPS_H
+#define SPILLWAY_CAPS_H
 
 /* Submissions */
 #define LIMIT_SOURCE_BYTES ((size_t)1 << 20) /* a .cu file; the lab's own is 10 KiB */

@@ -1,0 +1,256 @@
+/* submission.c - finds the files of a submission and the lab they belong to. */
+#include "submission.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "caps.h"
+#include "text.h"
+
+/* ---- A folder on disk as a place: relative paths start at the file system's root -------------- */
+
+static enum file_status disk_read(const struct submission_place *place, struct bytes *content,
+                                  const char *relative, size_t limit, char problem[200])
+{
+    (void)place;
+    enum file_status status = file_read(content, relative, limit, false);
+    if (status == FILE_NOT_REGULAR)
+        (void)snprintf(problem, 200, "is not a regular file (a link, folder or device?)");
+    return status;
+}
+
+static char *disk_describe(const struct submission_place *place, const char *relative)
+{
+    (void)place;
+    return strdup(relative);
+}
+
+/* ---- Looking for one file ---------------------------------------------------------------------- */
+
+/* Cuts the last component of a path. False when nothing is left to cut. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash == NULL) {
+        bool more = path[0] != '\0';
+        path[0] = '\0';
+        return more;
+    }
+    if (slash == path) {
+        bool more = path[1] != '\0';
+        path[1] = '\0';
+        return more;
+    }
+    *slash = '\0';
+    return true;
+}
+
+static char *join_inside(const char *folder, const char *name)
+{
+    return folder[0] == '\0' ? strdup(name) : path_join(folder, name);
+}
+
+struct search {
+    const struct submission_place *place;
+    const char *folder; /* where the submission lies, in the place's own paths */
+    const char *name;   /* "registers.cu" */
+    const char *family; /* "starter": the second place is <ancestor>/starter/<lab>/name */
+    const char *lab_id;
+    size_t limit;
+};
+
+/* The folder itself first, then starter/<lab>/ or exercises/<lab>/ of it and of each folder above it.
+ * FILE_MISSING when none has it. *path is owned by the caller whenever the file exists. */
+static enum file_status search_file(struct bytes *content, char **path, char problem[200],
+                                    const struct search *search, struct error *err)
+{
+    *path = NULL;
+    AUTO_FREE char *folder = strdup(search->folder);
+    AUTO_FREE char *below = NULL;
+    if (folder == NULL ||
+        asprintf(&below, "%s/%s/%s", search->family, search->lab_id, search->name) < 0) {
+        error_no_memory(err);
+        return FILE_UNREADABLE;
+    }
+    const char *name = search->name;
+    for (bool more = true; more; name = below) {
+        AUTO_FREE char *candidate = join_inside(folder, name);
+        if (candidate == NULL) {
+            error_no_memory(err);
+            return FILE_UNREADABLE;
+        }
+        enum file_status status =
+            search->place->read(search->place, content, candidate, search->limit, problem);
+        if (status != FILE_MISSING) {
+            *path = search->place->describe(search->place, candidate);
+            if (status == FILE_UNREADABLE)
+                error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read %s", candidate);
+            return status;
+        }
+        if (name == below)
+            more = go_up(folder);
+    }
+    return FILE_MISSING;
+}
+
+/* ---- The lab ------------------------------------------------------------------------------------- */
+
+static const struct lab *lab_named_in(const struct answers *answers)
+{
+    const struct answer *answer = answers_find(answers, "", "lab");
+    return answer == NULL ? NULL : lab_find(answer->value);
+}
+
+static void list_labs(struct bytes *list)
+{
+    for (size_t i = 0; i < lab_registry_count; ++i)
+        bytes_printf(list, "%s%s", i == 0 ? "" : ", ", lab_registry[i]->id);
+}
+
+/* --lab, else `lab =` of an answers.ini in the folder itself, else the folder's name. */
+static int choose_lab(struct submission *out, const struct submission_place *place,
+                      const char *folder, const char *folder_name,
+                      const struct submission_options *options, struct error *err)
+{
+    struct bytes known = bytes_with_limit(1000);
+    list_labs(&known);
+    if (options->lab_id != NULL) {
+        out->lab = lab_find(options->lab_id);
+        if (out->lab == NULL)
+            error_set(err, ERROR_USAGE, "there is no lab \"%s\"; the labs are: %s", options->lab_id,
+                      bytes_text(&known));
+    } else {
+        AUTO_FREE char *path = join_inside(folder, "answers.ini");
+        struct bytes content = {0};
+        struct answers answers = {0};
+        char problem[200] = "";
+        if (path != NULL &&
+            place->read(place, &content, path, LIMIT_ANSWERS_BYTES, problem) == FILE_READ &&
+            answers_parse(&answers, bytes_text(&content), content.length, err) == 0)
+            out->lab = lab_named_in(&answers);
+        answers_release(&answers);
+        bytes_release(&content);
+        if (out->lab == NULL && err->kind == ERROR_NONE)
+            out->lab = lab_find(folder_name);
+        if (out->lab == NULL)
+            error_set(err, ERROR_USAGE,
+                      "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
+                      options->directory, bytes_text(&known));
+    }
+    bytes_release(&known);
+    return out->lab == NULL ? -1 : 0;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------------- */
+
+static int read_source(struct submission *out, struct search *search, struct error *err)
+{
+    struct submission_file *source = &out->source;
+    search->name = out->lab->source_name;
+    search->family = "starter";
+    search->limit = LIMIT_SOURCE_BYTES;
+    enum file_status status =
+        search_file(&source->content, &source->path, source->problem, search, err);
+    if (err->kind != ERROR_NONE)
+        return -1;
+    if (status == FILE_MISSING)
+        return error_set(err, ERROR_USAGE,
+                         "no %s in %s, and no starter/%s/%s in a folder above it: nothing to grade",
+                         search->name, out->path, out->lab->id, search->name);
+    if (status == FILE_TOO_LARGE)
+        (void)snprintf(source->problem, sizeof source->problem,
+                       "is larger than %zu bytes; a lab's source has a few thousand",
+                       LIMIT_SOURCE_BYTES);
+    else if (status == FILE_READ && source->content.length == 0)
+        (void)snprintf(source->problem, sizeof source->problem, "is empty");
+    else if (status == FILE_READ &&
+             memchr(source->content.data, '\0', source->content.length) != NULL)
+        (void)snprintf(source->problem, sizeof source->problem,
+                       "holds NUL bytes: save it as plain UTF-8 text");
+    else if (status == FILE_READ && !text_is_utf8(source->content.data, source->content.length))
+        (void)snprintf(source->problem, sizeof source->problem,
+                       "is not UTF-8 text: save it as UTF-8");
+    return 0;
+}
+
+static int read_answers(struct submission *out, struct search *search, struct error *err)
+{
+    struct bytes content = {0};
+    char problem[200] = "";
+    search->name = "answers.ini";
+    search->family = "exercises";
+    search->limit = LIMIT_ANSWERS_BYTES;
+    enum file_status status = search_file(&content, &out->answers_path, problem, search, err);
+    if (err->kind != ERROR_NONE)
+        return -1;
+    if (status == FILE_READ)
+        (void)answers_parse(&out->answers, content.data, content.length, err);
+    else if (status == FILE_MISSING)
+        (void)answers_absent(&out->answers, "there is no answers.ini: copy the blank one of the "
+                                            "exercise beside the source and fill it in",
+                             err);
+    else {
+        if (status == FILE_TOO_LARGE)
+            (void)snprintf(problem, sizeof problem, "is larger than %zu bytes",
+                           LIMIT_ANSWERS_BYTES);
+        char reason[300];
+        (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);
+        (void)answers_absent(&out->answers, reason, err);
+    }
+    bytes_release(&content);
+    return err->kind == ERROR_NONE ? 0 : -1;
+}
+
+static int read_from(struct submission *out, const struct submission_place *place,
+                     const char *folder, const char *folder_name,
+                     const struct submission_options *options, struct error *err)
+{
+    if (choose_lab(out, place, folder, folder_name, options, err) != 0)
+        return -1;
+    struct search search = {.place = place, .folder = folder, .lab_id = out->lab->id};
+    if (read_source(out, &search, err) != 0)
+        return -1;
+    return read_answers(out, &search, err);
+}
+
+int submission_read(struct submission *out, const struct submission_options *options,
+                    struct error *err)
+{
+    *out = (struct submission){.path = strdup(options->directory)};
+    AUTO_FREE char *absolute = realpath(options->directory, NULL);
+    struct stat info;
+    int status = -1;
+    if (out->path == NULL)
+        error_no_memory(err);
+    else if (absolute == NULL)
+        error_set(err, ERROR_USAGE, "there is no folder %s", options->directory);
+    else if (stat(absolute, &info) != 0 || !S_ISDIR(info.st_mode))
+        error_set(err, ERROR_USAGE,
+                  "%s is not a folder: name the folder that holds the submission",
+                  options->directory);
+    else if (options->revision != NULL) {
+        struct submission_place place = {0};
+        AUTO_FREE char *prefix = NULL;
+        out->kind = SUBMISSION_GIT;
+        if (submission_git_open(&place, out, absolute, options->revision, &prefix, err) == 0)
+            status = read_from(out, &place, prefix, strrchr(absolute, '/') + 1, options, err);
+        submission_git_close(&place);
+    } else {
+        const struct submission_place place = {.read = disk_read, .describe = disk_describe};
+        status = read_from(out, &place, absolute, strrchr(absolute, '/') + 1, options, err);
+    }
+    if (status != 0)
+        submission_release(out);
+    return status;
+}
+
+void submission_release(struct submission *submission)
+{
+    free(submission->path);
+    free(submission->source.path);
+    free(submission->answers_path);
+    bytes_release(&submission->source.content);
+    answers_release(&submission->answers);
+    *submission = (struct submission){0};
+}

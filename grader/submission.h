@@ -1,0 +1,59 @@
+/* submission.h - the student's bytes: the edited source and answers.ini, from a folder or a commit.
+ *
+ * What is wrong with a file that is there (too large, a symbolic link, not UTF-8 …) is the student's
+ * and travels on as a reason; what is wrong with the request (no such folder, no source at all) is an
+ * error, since then there is nothing to grade. */
+#ifndef SPILLWAY_SUBMISSION_H
+#define SPILLWAY_SUBMISSION_H
+
+#include "answers.h"
+#include "files.h"
+#include "labs/lab.h"
+
+struct submission_file {
+    char *path;           /* as shown to people, owned */
+    struct bytes content; /* empty unless `problem` is "" */
+    char problem[200];    /* why the content cannot be used; "": it can */
+};
+
+struct submission {
+    enum { SUBMISSION_DIRECTORY, SUBMISSION_GIT } kind;
+    char *path;       /* folder or repository, owned */
+    char commit[48];  /* SUBMISSION_GIT: hex id */
+    char chosen[160]; /* SUBMISSION_GIT: why this commit */
+    const struct lab *lab;
+    struct submission_file source;
+    struct answers answers;
+    char *answers_path; /* owned; NULL when there is no such file */
+};
+
+struct submission_options {
+    const char *directory;
+    const char *revision; /* NULL: the files of the folder */
+    const char *lab_id;   /* NULL: from answers.ini, else the folder's name */
+};
+
+/* Reads everything once. -1 with *err: usage (no such folder, lab or revision, no source file) or
+ * infrastructure (cannot be read). Release it after either result is no longer needed. */
+int submission_read(struct submission *out, const struct submission_options *options,
+                    struct error *err);
+void submission_release(struct submission *submission);
+
+/* ---- Where files are looked for: submission_read() drives one of these ------------------------- */
+
+/* Reads `relative` (below the folder or tree that the submission lies in). FILE_READ fills *content. */
+struct submission_place {
+    enum file_status (*read)(const struct submission_place *place, struct bytes *content,
+                             const char *relative, size_t limit, char problem[200]);
+    char *(*describe)(const struct submission_place *place, const char *relative); /* owned */
+    void *state;
+};
+
+/* submission_git.c: the tree of a revision as a place. `*prefix` becomes the folder's path inside the
+ * tree ("" or "a/b"). Free the state with submission_git_close(). */
+int submission_git_open(struct submission_place *place, struct submission *submission,
+                        const char *directory, const char *revision, char **prefix,
+                        struct error *err);
+void submission_git_close(struct submission_place *place);
+
+#endif

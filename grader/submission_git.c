@@ -1,0 +1,113 @@
+/* submission_git.c - a commit as a place to read a submission from. The only file that knows libgit2.
+ *
+ * Blobs are read from the commit's tree: no checkout, no filters, no hooks, no submodules. */
+#include "submission.h"
+
+#include <git2.h>
+
+struct git_place {
+    git_repository *repository;
+    git_tree *tree;
+    char revision[48]; /* abbreviated id, for messages */
+};
+
+static int git_failure(struct error *err, enum error_kind kind, const char *what, const char *name)
+{
+    const git_error *last = git_error_last();
+    return error_set(err, kind, "%s %s: %s", what, name,
+                     last != NULL && last->message != NULL ? last->message : "unknown git error");
+}
+
+static enum file_status git_read(const struct submission_place *place, struct bytes *content,
+                                 const char *relative, size_t limit, char problem[200])
+{
+    const struct git_place *state = place->state;
+    *content = bytes_with_limit(limit);
+    git_tree_entry *entry = NULL;
+    int found = git_tree_entry_bypath(&entry, state->tree, relative);
+    if (found != 0)
+        return found == GIT_ENOTFOUND ? FILE_MISSING : FILE_UNREADABLE;
+    git_filemode_t mode = git_tree_entry_filemode(entry);
+    enum file_status status = FILE_NOT_REGULAR;
+    git_blob *blob = NULL;
+    if (mode == GIT_FILEMODE_LINK)
+        (void)snprintf(problem, 200, "is a symbolic link: commit the file itself");
+    else if (mode == GIT_FILEMODE_COMMIT)
+        (void)snprintf(problem, 200, "is a nested repository, whose files were not submitted");
+    else if (mode == GIT_FILEMODE_TREE)
+        (void)snprintf(problem, 200, "is a folder");
+    else if (git_blob_lookup(&blob, state->repository, git_tree_entry_id(entry)) != 0)
+        (void)snprintf(problem, 200,
+                       "has no content in this repository (a partial clone, or damaged): "
+                       "clone it again in full");
+    else if ((uint64_t)git_blob_rawsize(blob) > limit)
+        status = FILE_TOO_LARGE;
+    else if (bytes_append(content, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) == 0)
+        status = FILE_READ;
+    else
+        status = FILE_UNREADABLE;
+    git_blob_free(blob);
+    git_tree_entry_free(entry);
+    return status;
+}
+
+static char *git_describe_path(const struct submission_place *place, const char *relative)
+{
+    const struct git_place *state = place->state;
+    char *text = NULL;
+    return asprintf(&text, "%s:%s", state->revision, relative) < 0 ? NULL : text;
+}
+
+/* The folder's path inside the working tree, without slashes at its ends; "" for a bare repository. */
+static char *path_inside(git_repository *repository, const char *directory)
+{
+    const char *root = git_repository_workdir(repository);
+    AUTO_FREE char *real = root == NULL ? NULL : realpath(root, NULL);
+    size_t length = real == NULL ? 0 : strlen(real);
+    if (real == NULL || strncmp(directory, real, length) != 0 || directory[length] != '/')
+        return strdup("");
+    return strdup(directory + length + 1);
+}
+
+int submission_git_open(struct submission_place *place, struct submission *submission,
+                        const char *directory, const char *revision, char **prefix,
+                        struct error *err)
+{
+    struct git_place *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return error_no_memory(err);
+    *place = (struct submission_place){
+        .read = git_read, .describe = git_describe_path, .state = state};
+    (void)git_libgit2_init();
+    if (git_repository_open_ext(&state->repository, directory, 0, NULL) != 0)
+        return git_failure(err, ERROR_USAGE, "no git repository that can be opened at", directory);
+    git_object *object = NULL, *commit = NULL;
+    int status = -1;
+    if (git_revparse_single(&object, state->repository, revision) != 0 ||
+        git_object_peel(&commit, object, GIT_OBJECT_COMMIT) != 0)
+        git_failure(err, ERROR_USAGE, "there is no commit", revision);
+    else if (git_commit_tree(&state->tree, (git_commit *)commit) != 0)
+        git_failure(err, ERROR_INFRASTRUCTURE, "cannot read the tree of", revision);
+    else {
+        git_oid_tostr(submission->commit, sizeof submission->commit, git_object_id(commit));
+        (void)snprintf(state->revision, sizeof state->revision, "%.10s", submission->commit);
+        (void)snprintf(submission->chosen, sizeof submission->chosen, "--rev %s", revision);
+        *prefix = path_inside(state->repository, directory);
+        status = *prefix == NULL ? error_no_memory(err) : 0;
+    }
+    git_object_free(commit);
+    git_object_free(object);
+    return status;
+}
+
+void submission_git_close(struct submission_place *place)
+{
+    struct git_place *state = place->state;
+    if (state == NULL)
+        return;
+    git_tree_free(state->tree);
+    git_repository_free(state->repository);
+    free(state);
+    (void)git_libgit2_shutdown();
+    place->state = NULL;
+}

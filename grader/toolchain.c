@@ -1,0 +1,202 @@
+#include "toolchain.h"
+
+#include <limits.h>
+
+#include "files.h"
+#include "caps.h"
+#include "number.h"
+#include "process.h"
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* First executable called `name` on the PATH, owned; NULL if none. */
+static char *search_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        AUTO_FREE char *folder = strndup(path, length);
+        AUTO_FREE char *candidate = folder == NULL || length == 0 ? NULL : path_join(folder, name);
+        if (candidate != NULL && candidate[0] == '/' && is_program(candidate))
+            return steal_pointer(&candidate);
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct error *err)
+{
+    if (nvcc_option != NULL) {
+        out->found = "--nvcc";
+        out->nvcc = realpath(nvcc_option, NULL);
+        if (out->nvcc == NULL || !is_program(out->nvcc))
+            return error_set(err, ERROR_INFRASTRUCTURE,
+                             "--nvcc %s is no program that can be run", nvcc_option);
+        return 0;
+    }
+    const char *home = getenv("CUDA_HOME");
+    if (home != NULL && home[0] != '\0') {
+        out->found = "CUDA_HOME";
+        out->nvcc = path_join(home, "bin/nvcc");
+        if (out->nvcc != NULL && is_program(out->nvcc))
+            return 0;
+        free(out->nvcc);
+        out->nvcc = NULL;
+        return error_set(err, ERROR_INFRASTRUCTURE,
+                         "CUDA_HOME is %s, but there is no bin/nvcc in it: correct or unset it",
+                         home);
+    }
+    out->found = "PATH";
+    out->nvcc = search_path("nvcc");
+    if (out->nvcc == NULL && is_program("/usr/local/cuda/bin/nvcc")) {
+        out->found = "/usr/local/cuda";
+        out->nvcc = strdup("/usr/local/cuda/bin/nvcc");
+    }
+    if (out->nvcc == NULL)
+        return error_set(err, ERROR_INFRASTRUCTURE,
+                         "no nvcc on the PATH or in /usr/local/cuda: install the CUDA toolkit "
+                         "(12.0 or newer), or name it with --nvcc PATH or CUDA_HOME");
+    return 0;
+}
+
+/* nvcc may be a link (Debian) or a wrapper: ptxas lies beside the real file or beside the link. */
+static char *find_ptxas(const char *nvcc)
+{
+    AUTO_FREE char *real = realpath(nvcc, NULL);
+    const char *const places[] = {real, nvcc};
+    for (size_t i = 0; i < COUNT_OF(places); ++i) {
+        const char *slash = places[i] == NULL ? NULL : strrchr(places[i], '/');
+        AUTO_FREE char *folder =
+            slash == NULL ? NULL : strndup(places[i], (size_t)(slash - places[i]));
+        AUTO_FREE char *candidate = folder == NULL ? NULL : path_join(folder, "ptxas");
+        if (candidate != NULL && is_program(candidate))
+            return steal_pointer(&candidate);
+    }
+    return search_path("ptxas");
+}
+
+int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err)
+{
+    *out = (struct toolchain){0};
+    if (find_nvcc(out, nvcc_option, err) != 0)
+        return -1;
+    out->ptxas = find_ptxas(out->nvcc);
+    if (out->ptxas == NULL) {
+        error_set(err, ERROR_INFRASTRUCTURE,
+                  "there is an nvcc (%s) but no ptxas beside it or on the PATH: the toolkit is "
+                  "incomplete, install it again",
+                  out->nvcc);
+        toolchain_release(out);
+        return -1;
+    }
+    return 0;
+}
+
+void toolchain_release(struct toolchain *toolchain)
+{
+    free(toolchain->nvcc);
+    free(toolchain->ptxas);
+    *toolchain = (struct toolchain){0};
+}
+
+const char *const *toolchain_environment(struct toolchain_environment *storage,
+                                         const char *temporary_folder)
+{
+    const char *path = getenv("PATH");
+    (void)snprintf(storage->path, sizeof storage->path, "PATH=%s",
+                   path != NULL && strlen(path) < sizeof storage->path - 8 ? path
+                                                                            : "/usr/bin:/bin");
+    (void)snprintf(storage->temporary, sizeof storage->temporary, "TMPDIR=%s", temporary_folder);
+    storage->entries[0] = storage->path;
+    storage->entries[1] = storage->temporary;
+    storage->entries[2] = "LC_ALL=C";
+    storage->entries[3] = NULL;
+    return storage->entries;
+}
+
+static int ask(struct process_result *result, const struct toolchain *toolchain, const char *option,
+               struct error *err)
+{
+    const char *const argv[] = {toolchain->nvcc, option, NULL};
+    struct toolchain_environment environment;
+    const struct process_spec spec = {.argv = argv,
+                                      .environment = toolchain_environment(&environment, "/tmp"),
+                                      .wall_ns = INT64_C(20000000000),
+                                      .output_limit = (size_t)64 << 10};
+    if (process_run(result, &spec, err) != 0)
+        return -1;
+    if (!result->timed_out && !result->signalled && result->exit_code == 0)
+        return 0;
+    error_set(err, ERROR_INFRASTRUCTURE, "`%s %s` failed: is the toolkit whole?", toolchain->nvcc,
+              option);
+    process_result_release(result);
+    return -1;
+}
+
+/* "…, release 13.0, V13.0.88": the text after ", V". */
+static bool parse_version(struct toolchain *toolchain, const char *text)
+{
+    const char *version = strstr(text, ", V");
+    if (version == NULL)
+        return false;
+    version += strlen(", V");
+    size_t length = strspn(version, "0123456789.");
+    size_t major = strcspn(version, ".");
+    if (length == 0 || length >= sizeof toolchain->version || major >= length)
+        return false;
+    size_t minor = strspn(version + major + 1, "0123456789");
+    uint64_t numbers[2];
+    if (!number_parse_u64_bytes(version, major, 999, &numbers[0]) ||
+        !number_parse_u64_bytes(version + major + 1, minor, 999, &numbers[1]))
+        return false;
+    memcpy(toolchain->version, version, length);
+    toolchain->version[length] = '\0';
+    toolchain->major = (unsigned)numbers[0];
+    toolchain->minor = (unsigned)numbers[1];
+    return true;
+}
+
+static int compare_archs(const void *left, const void *right)
+{
+    const struct arch *a = left, *b = right;
+    return a->number != b->number ? (a->number > b->number) - (a->number < b->number)
+                                  : a->suffix - b->suffix;
+}
+
+int toolchain_ask(struct toolchain *toolchain, struct error *err)
+{
+    struct process_result result;
+    if (ask(&result, toolchain, "--version", err) != 0)
+        return -1;
+    bool understood = parse_version(toolchain, bytes_text(&result.output));
+    process_result_release(&result);
+    if (!understood)
+        return error_set(err, ERROR_INFRASTRUCTURE, "`%s --version` names no version like V13.0.88",
+                         toolchain->nvcc);
+    if (ask(&result, toolchain, "--list-gpu-arch", err) != 0)
+        return -1;
+    char *rest = result.output.data;
+    for (char *line; rest != NULL && (line = strsep(&rest, "\r\n")) != NULL;)
+        if (toolchain->arch_count < TOOLCHAIN_ARCHS_MAX &&
+            arch_parse(line, &toolchain->archs[toolchain->arch_count]))
+            ++toolchain->arch_count;
+    process_result_release(&result);
+    qsort(toolchain->archs, toolchain->arch_count, sizeof toolchain->archs[0], compare_archs);
+    if (toolchain->arch_count == 0)
+        return error_set(err, ERROR_INFRASTRUCTURE, "`%s --list-gpu-arch` lists no architecture",
+                         toolchain->nvcc);
+    return 0;
+}
+
+bool toolchain_knows(const struct toolchain *toolchain, struct arch arch)
+{
+    /* The a and f variants of a known architecture are known too; nvcc lists only the plain ones. */
+    for (size_t i = 0; i < toolchain->arch_count; ++i)
+        if (toolchain->archs[i].number == arch.number &&
+            (toolchain->archs[i].suffix == arch.suffix || arch.number >= 90))
+            return true;
+    return false;
+}

@@ -1,0 +1,43 @@
+/* toolchain.h - which CUDA toolkit compiles, found once and printed.
+ *
+ * Order: --nvcc, $CUDA_HOME/bin/nvcc, the PATH, /usr/local/cuda/bin/nvcc. ptxas is the one beside the
+ * real nvcc, else the one on the PATH. */
+#ifndef SPILLWAY_TOOLCHAIN_H
+#define SPILLWAY_TOOLCHAIN_H
+
+#include "arch.h"
+#include "errors.h"
+
+#define TOOLCHAIN_ARCHS_MAX 64
+
+struct toolchain {
+    char *nvcc;          /* absolute path, owned */
+    char *ptxas;         /* absolute path, owned */
+    const char *found;   /* how nvcc was found: "--nvcc", "CUDA_HOME", "PATH", "/usr/local/cuda" */
+    char version[32];    /* "13.0.88" */
+    unsigned major, minor;
+    struct arch archs[TOOLCHAIN_ARCHS_MAX]; /* that this nvcc compiles for, ascending */
+    size_t arch_count;
+};
+
+/* Finds the programs without running them: cheap. -1 with *err (infrastructure) when there is none;
+ * the sentence says where it was looked for and how to get a toolkit. */
+int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err);
+
+/* Runs nvcc for its version and architectures; fills the rest of *toolchain. */
+int toolchain_ask(struct toolchain *toolchain, struct error *err);
+
+void toolchain_release(struct toolchain *toolchain);
+bool toolchain_knows(const struct toolchain *toolchain, struct arch arch);
+
+/* The environment of every compile: the PATH (nvcc looks for the host compiler there), a temporary
+ * folder, and nothing else - above all no NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS, which change every
+ * number without a word. Points *ret into *storage. */
+struct toolchain_environment {
+    char path[4096], temporary[4200];
+    const char *entries[4];
+};
+const char *const *toolchain_environment(struct toolchain_environment *storage,
+                                         const char *temporary_folder);
+
+#endif
