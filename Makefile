@@ -77,7 +77,11 @@ SPILLWAY := $(BUILD)/spillway
 .PHONY: all
 all: $(SPILLWAY)  ## build the program
 
-$(SPILLWAY): $(GRADER_OBJECTS)
+$(BUILD)/libspillway.a: $(LIBRARY_OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(SPILLWAY): $(BUILD)/grader/main.o $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
@@ -106,7 +110,7 @@ $(BUILD)/tests/suites.inc: $(CHECK_SOURCES) Makefile
 $(BUILD)/tests/check_main.o: $(BUILD)/tests/suites.inc
 $(BUILD)/tests/check_main.o: EXTRA_CFLAGS += -iquote $(BUILD)/tests
 
-$(BUILD)/tests/check: $(LIBRARY_OBJECTS) $(CHECK_OBJECTS)
+$(BUILD)/tests/check: $(CHECK_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 

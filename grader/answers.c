@@ -123,8 +123,7 @@ static int take(void *user, const char *section, const char *name, const char *v
     (void)snprintf(item.key, sizeof item.key, "%s", name);
     (void)snprintf(item.value, sizeof item.value, "%s", bytes_text(&printable));
     bytes_release(&printable);
-    struct answer *grown =
-        realloc(answers->items, (answers->count + 1) * sizeof answers->items[0]);
+    struct answer *grown = realloc(answers->items, (answers->count + 1) * sizeof answers->items[0]);
     if (grown == NULL) {
         error_no_memory(reader->err);
         reader->failed = true;
@@ -141,8 +140,8 @@ int answers_parse(struct answers *out, const char *text, size_t length, struct e
     struct reader reader = {.text = text, .length = length, .answers = out, .err = err};
     int first_bad = ini_parse_stream(read_line, &reader, take, &reader);
     if (!reader.failed && first_bad > 0 &&
-        answers_add_problem(out, err,
-                            "line %d: neither [section], key = value nor a comment", first_bad) != 0)
+        answers_add_problem(out, err, "line %d: neither [section], key = value nor a comment",
+                            first_bad) != 0)
         reader.failed = true;
     if (reader.failed) {
         answers_release(out);

@@ -1,8 +1,9 @@
 /* answers.h - read answers.ini: sections, keys, values, each with its line.
  *
  * The parsing is inih's. What inih does silently is refused here with its line number: lines longer
- * than its buffer (it takes the rest for another key), continuation lines, duplicate keys. Nothing a
- * student writes is a struct error: trouble becomes a `problem`, and the key concerned is missing. */
+ * than its buffer (it takes the rest for another key), continuation lines, duplicate keys. Nothing
+ * a student writes is a struct error: trouble becomes a `problem`, and the key concerned is
+ * missing. */
 #ifndef SPILLWAY_ANSWERS_H
 #define SPILLWAY_ANSWERS_H
 
@@ -19,15 +20,16 @@ struct answer {
 struct answers {
     struct answer *items; /* owned */
     size_t count;
-    char **problems;      /* owned sentences for the student: "line 12: …" */
+    char **problems; /* owned sentences for the student: "line 12: …" */
     size_t problem_count;
-    bool usable;          /* false: the file was not read at all (see problems) */
+    bool usable; /* false: the file was not read at all (see problems) */
 };
 
 /* Parses the text. -1 only when out of memory. */
 int answers_parse(struct answers *out, const char *text, size_t length, struct error *err);
 
-/* An answers value for a file that is missing or cannot be used; `reason` becomes its only problem. */
+/* An answers value for a file that is missing or cannot be used; `reason` becomes its only problem.
+ */
 int answers_absent(struct answers *out, const char *reason, struct error *err);
 
 void answers_release(struct answers *answers);

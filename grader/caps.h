@@ -1,5 +1,5 @@
-/* limits.h - every cap on what comes from outside, in one place. (Quoted includes only: the C
- * library has a <limits.h> of its own.) */
+/* caps.h - every cap on what comes from outside, in one place. (Not limits.h: the <limits.h> of gcc
+ * includes the next file of that name, wherever it lies.) */
 #ifndef SPILLWAY_CAPS_H
 #define SPILLWAY_CAPS_H
 

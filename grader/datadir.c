@@ -42,8 +42,8 @@ char *data_path(const char *relative, struct error *err)
     AUTO_FREE char *folder = program_path(err);
     if (folder == NULL)
         return NULL;
-    /* Upwards from the program: bin/ of an installation or bundle, build/<variant>/ of a source tree
-     * (build/<variant>/tests/ for the test programs). */
+    /* Upwards from the program: bin/ of an installation or bundle, build/<variant>/ of a source
+     * tree (build/<variant>/tests/ for the test programs). */
     for (int level = 0; level < 4; ++level) {
         char *slash = strrchr(folder, '/');
         if (slash == NULL || slash == folder)

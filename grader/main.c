@@ -7,14 +7,18 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary; /* NULL: internal, not listed */
-} commands[] = {};
+} commands[] = {
+    /* clang-format off */
+    {NULL, NULL, NULL},
+    /* clang-format on */
+};
 
 static void print_usage(FILE *out)
 {
     (void)fputs("usage: spillway COMMAND [OPTION]…\n\nCommands:\n", out);
-    for (size_t i = 0; i < COUNT_OF(commands); ++i)
-        if (commands[i].summary != NULL)
-            (void)fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    for (const struct command *command = commands; command->name != NULL; ++command)
+        if (command->summary != NULL)
+            (void)fprintf(out, "  %-10s %s\n", command->name, command->summary);
     (void)fputs(
         "\n`spillway COMMAND --help` explains one. `spillway --version` prints the version.\n",
         out);
@@ -36,9 +40,9 @@ int main(int argc, char **argv)
         (void)puts("spillway " SPILLWAY_VERSION);
         return EXIT_STATUS_DONE;
     }
-    for (size_t i = 0; i < COUNT_OF(commands); ++i)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+    for (const struct command *command = commands; command->name != NULL; ++command)
+        if (strcmp(name, command->name) == 0)
+            return command->run(argc - 1, argv + 1);
     (void)fprintf(stderr, "spillway: there is no command \"%s\"; `spillway --help` lists them\n",
                   name);
     return EXIT_STATUS_USAGE;

@@ -8,7 +8,8 @@
 #include "caps.h"
 #include "text.h"
 
-/* ---- A folder on disk as a place: relative paths start at the file system's root -------------- */
+/* ---- A folder on disk as a place: relative paths start at the file system's root --------------
+ */
 
 static enum file_status disk_read(const struct submission_place *place, struct bytes *content,
                                   const char *relative, size_t limit, char problem[200])
@@ -26,7 +27,8 @@ static char *disk_describe(const struct submission_place *place, const char *rel
     return strdup(relative);
 }
 
-/* ---- Looking for one file ---------------------------------------------------------------------- */
+/* ---- Looking for one file ----------------------------------------------------------------------
+ */
 
 /* Cuts the last component of a path. False when nothing is left to cut. */
 static bool go_up(char *path)
@@ -60,8 +62,8 @@ struct search {
     size_t limit;
 };
 
-/* The folder itself first, then starter/<lab>/ or exercises/<lab>/ of it and of each folder above it.
- * FILE_MISSING when none has it. *path is owned by the caller whenever the file exists. */
+/* The folder itself first, then starter/<lab>/ or exercises/<lab>/ of it and of each folder above
+ * it. FILE_MISSING when none has it. *path is owned by the caller whenever the file exists. */
 static enum file_status search_file(struct bytes *content, char **path, char problem[200],
                                     const struct search *search, struct error *err)
 {
@@ -94,7 +96,8 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
     return FILE_MISSING;
 }
 
-/* ---- The lab ------------------------------------------------------------------------------------- */
+/* ---- The lab
+ * ------------------------------------------------------------------------------------- */
 
 static const struct lab *lab_named_in(const struct answers *answers)
 {
@@ -134,15 +137,17 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
         if (out->lab == NULL && err->kind == ERROR_NONE)
             out->lab = lab_find(folder_name);
         if (out->lab == NULL)
-            error_set(err, ERROR_USAGE,
-                      "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
-                      options->directory, bytes_text(&known));
+            error_set(
+                err, ERROR_USAGE,
+                "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
+                options->directory, bytes_text(&known));
     }
     bytes_release(&known);
     return out->lab == NULL ? -1 : 0;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------------- */
+/* ---- Reading
+ * -------------------------------------------------------------------------------------- */
 
 static int read_source(struct submission *out, struct search *search, struct error *err)
 {
@@ -187,8 +192,9 @@ static int read_answers(struct submission *out, struct search *search, struct er
     if (status == FILE_READ)
         (void)answers_parse(&out->answers, content.data, content.length, err);
     else if (status == FILE_MISSING)
-        (void)answers_absent(&out->answers, "there is no answers.ini: copy the blank one of the "
-                                            "exercise beside the source and fill it in",
+        (void)answers_absent(&out->answers,
+                             "there is no answers.ini: copy the blank one of the "
+                             "exercise beside the source and fill it in",
                              err);
     else {
         if (status == FILE_TOO_LARGE)
@@ -226,8 +232,7 @@ int submission_read(struct submission *out, const struct submission_options *opt
     else if (absolute == NULL)
         error_set(err, ERROR_USAGE, "there is no folder %s", options->directory);
     else if (stat(absolute, &info) != 0 || !S_ISDIR(info.st_mode))
-        error_set(err, ERROR_USAGE,
-                  "%s is not a folder: name the folder that holds the submission",
+        error_set(err, ERROR_USAGE, "%s is not a folder: name the folder that holds the submission",
                   options->directory);
     else if (options->revision != NULL) {
         struct submission_place place = {0};

@@ -1,8 +1,8 @@
 /* submission.h - the student's bytes: the edited source and answers.ini, from a folder or a commit.
  *
- * What is wrong with a file that is there (too large, a symbolic link, not UTF-8 …) is the student's
- * and travels on as a reason; what is wrong with the request (no such folder, no source at all) is an
- * error, since then there is nothing to grade. */
+ * What is wrong with a file that is there (too large, a symbolic link, not UTF-8 …) is the
+ * student's and travels on as a reason; what is wrong with the request (no such folder, no source
+ * at all) is an error, since then there is nothing to grade. */
 #ifndef SPILLWAY_SUBMISSION_H
 #define SPILLWAY_SUBMISSION_H
 
@@ -39,9 +39,11 @@ int submission_read(struct submission *out, const struct submission_options *opt
                     struct error *err);
 void submission_release(struct submission *submission);
 
-/* ---- Where files are looked for: submission_read() drives one of these ------------------------- */
+/* ---- Where files are looked for: submission_read() drives one of these -------------------------
+ */
 
-/* Reads `relative` (below the folder or tree that the submission lies in). FILE_READ fills *content. */
+/* Reads `relative` (below the folder or tree that the submission lies in). FILE_READ fills
+ * *content. */
 struct submission_place {
     enum file_status (*read)(const struct submission_place *place, struct bytes *content,
                              const char *relative, size_t limit, char problem[200]);
@@ -49,8 +51,8 @@ struct submission_place {
     void *state;
 };
 
-/* submission_git.c: the tree of a revision as a place. `*prefix` becomes the folder's path inside the
- * tree ("" or "a/b"). Free the state with submission_git_close(). */
+/* submission_git.c: the tree of a revision as a place. `*prefix` becomes the folder's path inside
+ * the tree ("" or "a/b"). Free the state with submission_git_close(). */
 int submission_git_open(struct submission_place *place, struct submission *submission,
                         const char *directory, const char *revision, char **prefix,
                         struct error *err);

@@ -1,4 +1,5 @@
-/* submission_git.c - a commit as a place to read a submission from. The only file that knows libgit2.
+/* submission_git.c - a commit as a place to read a submission from. The only file that knows
+ * libgit2.
  *
  * Blobs are read from the commit's tree: no checkout, no filters, no hooks, no submodules. */
 #include "submission.h"
@@ -58,7 +59,8 @@ static char *git_describe_path(const struct submission_place *place, const char 
     return asprintf(&text, "%s:%s", state->revision, relative) < 0 ? NULL : text;
 }
 
-/* The folder's path inside the working tree, without slashes at its ends; "" for a bare repository. */
+/* The folder's path inside the working tree, without slashes at its ends; "" for a bare repository.
+ */
 static char *path_inside(git_repository *repository, const char *directory)
 {
     const char *root = git_repository_workdir(repository);
@@ -76,8 +78,8 @@ int submission_git_open(struct submission_place *place, struct submission *submi
     struct git_place *state = calloc(1, sizeof *state);
     if (state == NULL)
         return error_no_memory(err);
-    *place = (struct submission_place){
-        .read = git_read, .describe = git_describe_path, .state = state};
+    *place =
+        (struct submission_place){.read = git_read, .describe = git_describe_path, .state = state};
     (void)git_libgit2_init();
     if (git_repository_open_ext(&state->repository, directory, 0, NULL) != 0)
         return git_failure(err, ERROR_USAGE, "no git repository that can be opened at", directory);

@@ -33,8 +33,8 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
         out->found = "--nvcc";
         out->nvcc = realpath(nvcc_option, NULL);
         if (out->nvcc == NULL || !is_program(out->nvcc))
-            return error_set(err, ERROR_INFRASTRUCTURE,
-                             "--nvcc %s is no program that can be run", nvcc_option);
+            return error_set(err, ERROR_INFRASTRUCTURE, "--nvcc %s is no program that can be run",
+                             nvcc_option);
         return 0;
     }
     const char *home = getenv("CUDA_HOME");
@@ -108,7 +108,7 @@ const char *const *toolchain_environment(struct toolchain_environment *storage,
     const char *path = getenv("PATH");
     (void)snprintf(storage->path, sizeof storage->path, "PATH=%s",
                    path != NULL && strlen(path) < sizeof storage->path - 8 ? path
-                                                                            : "/usr/bin:/bin");
+                                                                           : "/usr/bin:/bin");
     (void)snprintf(storage->temporary, sizeof storage->temporary, "TMPDIR=%s", temporary_folder);
     storage->entries[0] = storage->path;
     storage->entries[1] = storage->temporary;
@@ -193,7 +193,8 @@ int toolchain_ask(struct toolchain *toolchain, struct error *err)
 
 bool toolchain_knows(const struct toolchain *toolchain, struct arch arch)
 {
-    /* The a and f variants of a known architecture are known too; nvcc lists only the plain ones. */
+    /* The a and f variants of a known architecture are known too; nvcc lists only the plain ones.
+     */
     for (size_t i = 0; i < toolchain->arch_count; ++i)
         if (toolchain->archs[i].number == arch.number &&
             (toolchain->archs[i].suffix == arch.suffix || arch.number >= 90))

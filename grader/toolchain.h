@@ -1,7 +1,7 @@
 /* toolchain.h - which CUDA toolkit compiles, found once and printed.
  *
- * Order: --nvcc, $CUDA_HOME/bin/nvcc, the PATH, /usr/local/cuda/bin/nvcc. ptxas is the one beside the
- * real nvcc, else the one on the PATH. */
+ * Order: --nvcc, $CUDA_HOME/bin/nvcc, the PATH, /usr/local/cuda/bin/nvcc. ptxas is the one beside
+ * the real nvcc, else the one on the PATH. */
 #ifndef SPILLWAY_TOOLCHAIN_H
 #define SPILLWAY_TOOLCHAIN_H
 
@@ -11,10 +11,10 @@
 #define TOOLCHAIN_ARCHS_MAX 64
 
 struct toolchain {
-    char *nvcc;          /* absolute path, owned */
-    char *ptxas;         /* absolute path, owned */
-    const char *found;   /* how nvcc was found: "--nvcc", "CUDA_HOME", "PATH", "/usr/local/cuda" */
-    char version[32];    /* "13.0.88" */
+    char *nvcc;        /* absolute path, owned */
+    char *ptxas;       /* absolute path, owned */
+    const char *found; /* how nvcc was found: "--nvcc", "CUDA_HOME", "PATH", "/usr/local/cuda" */
+    char version[32];  /* "13.0.88" */
     unsigned major, minor;
     struct arch archs[TOOLCHAIN_ARCHS_MAX]; /* that this nvcc compiles for, ascending */
     size_t arch_count;
@@ -31,8 +31,8 @@ void toolchain_release(struct toolchain *toolchain);
 bool toolchain_knows(const struct toolchain *toolchain, struct arch arch);
 
 /* The environment of every compile: the PATH (nvcc looks for the host compiler there), a temporary
- * folder, and nothing else - above all no NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS, which change every
- * number without a word. Points *ret into *storage. */
+ * folder, and nothing else - above all no NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS, which change
+ * every number without a word. Points *ret into *storage. */
 struct toolchain_environment {
     char path[4096], temporary[4200];
     const char *entries[4];

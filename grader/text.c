@@ -1,0 +1,101 @@
+#include "text.h"
+
+/* Length of the well-formed UTF-8 sequence at `text` (at most `length` bytes), or 0; *code gets its
+ * code point. */
+static size_t sequence(const char *text, size_t length, uint32_t *code)
+{
+    const unsigned char *b = (const unsigned char *)text;
+    size_t size = b[0] < 0x80             ? 1
+                  : (b[0] & 0xE0) == 0xC0 ? 2
+                  : (b[0] & 0xF0) == 0xE0 ? 3
+                  : (b[0] & 0xF8) == 0xF0 ? 4
+                                          : 0;
+    if (size == 0 || size > length)
+        return 0;
+    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t value = b[0] & first_mask[size];
+    for (size_t i = 1; i < size; ++i) {
+        if ((b[i] & 0xC0) != 0x80)
+            return 0;
+        value = value << 6 | (b[i] & 0x3Fu);
+    }
+    if (value < smallest[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+        return 0;
+    *code = value;
+    return size;
+}
+
+bool text_is_utf8(const char *text, size_t length)
+{
+    uint32_t code = 0;
+    for (size_t at = 0; at < length;) {
+        size_t size = sequence(text + at, length - at, &code);
+        if (size == 0)
+            return false;
+        at += size;
+    }
+    return true;
+}
+
+/* Bytes that steer a terminal, or turn the order of what follows. */
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
+           code == 0xFEFF;
+}
+
+static void sanitize(struct bytes *out, const char *text, size_t length, size_t room,
+                     bool keep_lines)
+{
+    static const char cut[] = "…";
+    size_t used = 0;
+    for (size_t at = 0; at < length;) {
+        uint32_t code = 0;
+        size_t size = sequence(text + at, length - at, &code);
+        bool layout = size == 1 && (code == '\n' || code == '\t');
+        const char *piece = text + at;
+        size_t piece_size = size;
+        if (layout && !keep_lines) {
+            piece = " ";
+        } else if (!layout && (size == 0 || is_control(code))) {
+            piece = "?";
+            piece_size = 1;
+        }
+        size_t left = length - at - (size == 0 ? 1 : size);
+        size_t reserve = left == 0 ? 0 : sizeof cut - 1;
+        if (used + piece_size + reserve > room) {
+            if (used + sizeof cut - 1 <= room)
+                bytes_append_text(out, cut);
+            return;
+        }
+        bytes_append(out, piece, piece_size);
+        used += piece_size;
+        at += size == 0 ? 1 : size;
+    }
+}
+
+void text_sanitize(struct bytes *out, const char *text, size_t length, size_t room)
+{
+    sanitize(out, text, length, room, false);
+}
+
+void text_sanitize_lines(struct bytes *out, const char *text, size_t length, size_t room)
+{
+    sanitize(out, text, length, room, true);
+}
+
+const char *text_number(uint64_t value, char buffer[TEXT_NUMBER_BYTES])
+{
+    char digits[TEXT_NUMBER_BYTES];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    size_t at = 0;
+    for (int i = 0; i < count; ++i) {
+        if (i > 0 && (count - i) % 3 == 0)
+            buffer[at++] = ',';
+        buffer[at++] = digits[i];
+    }
+    buffer[at] = '\0';
+    return buffer;
+}
