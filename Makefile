@@ -98,7 +98,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-$(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests
+$(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d)
 
@@ -107,8 +107,7 @@ $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests
 $(BUILD)/tests/suites.inc: $(CHECK_SOURCES) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(filter-out main,$(patsubst tests/check_%.c,%,$(CHECK_SOURCES))) > $@
-$(BUILD)/tests/check_main.o: $(BUILD)/tests/suites.inc
-$(BUILD)/tests/check_main.o: EXTRA_CFLAGS += -iquote $(BUILD)/tests
+$(CHECK_OBJECTS): $(BUILD)/tests/suites.inc
 
 $(BUILD)/tests/check: $(CHECK_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)

@@ -46,34 +46,45 @@ static bool is_control(uint32_t code)
            code == 0xFEFF;
 }
 
+/* The piece of output that stands for what begins at `text`; *consumed says how much that is. */
+static const char *printable_piece(const char *text, size_t length, bool keep_lines,
+                                   size_t *piece_size, size_t *consumed)
+{
+    uint32_t code = 0;
+    size_t size = sequence(text, length, &code);
+    *consumed = size == 0 ? 1 : size;
+    *piece_size = *consumed;
+    if (size == 1 && (code == '\n' || code == '\t'))
+        return keep_lines ? text : " ";
+    if (size != 0 && !is_control(code))
+        return text;
+    *piece_size = 1;
+    return "?";
+}
+
 static void sanitize(struct bytes *out, const char *text, size_t length, size_t room,
                      bool keep_lines)
 {
     static const char cut[] = "…";
-    size_t used = 0;
-    for (size_t at = 0; at < length;) {
-        uint32_t code = 0;
-        size_t size = sequence(text + at, length - at, &code);
-        bool layout = size == 1 && (code == '\n' || code == '\t');
-        const char *piece = text + at;
-        size_t piece_size = size;
-        if (layout && !keep_lines) {
-            piece = " ";
-        } else if (!layout && (size == 0 || is_control(code))) {
-            piece = "?";
-            piece_size = 1;
-        }
-        size_t left = length - at - (size == 0 ? 1 : size);
-        size_t reserve = left == 0 ? 0 : sizeof cut - 1;
-        if (used + piece_size + reserve > room) {
-            if (used + sizeof cut - 1 <= room)
-                bytes_append_text(out, cut);
-            return;
-        }
-        bytes_append(out, piece, piece_size);
-        used += piece_size;
-        at += size == 0 ? 1 : size;
+    size_t piece_size = 0, consumed = 0, total = 0;
+    for (size_t at = 0; at < length && total <= room; at += consumed) {
+        (void)printable_piece(text + at, length - at, keep_lines, &piece_size, &consumed);
+        total += piece_size;
     }
+    bool fits = total <= room;
+    if (!fits && room < sizeof cut - 1)
+        return;
+    size_t left = fits ? room : room - (sizeof cut - 1);
+    for (size_t at = 0; at < length; at += consumed) {
+        const char *piece =
+            printable_piece(text + at, length - at, keep_lines, &piece_size, &consumed);
+        if (piece_size > left)
+            break;
+        bytes_append(out, piece, piece_size);
+        left -= piece_size;
+    }
+    if (!fits)
+        bytes_append_text(out, cut);
 }
 
 void text_sanitize(struct bytes *out, const char *text, size_t length, size_t room)

@@ -7,10 +7,6 @@
 
 #include "files.h"
 
-#define SUITE(name) Suite *suite_##name(void);
-#include "suites.inc"
-#undef SUITE
-
 static const struct {
     const char *name;
     Suite *(*make)(void);

@@ -16,7 +16,7 @@ static const struct {
     {"two\nlines\tand", 13, 100, "two lines and"},
     {"nul\0byte", 8, 100, "nul?byte"},
     {"\xc3\xa9t\xc3\xa9", 5, 100, "\xc3\xa9t\xc3\xa9"},
-    {"bad \xff\xfe!", 7, 100, "bad ??!"},
+    {"bad \xff\xfe!", 7, 100, "bad ?\?!"},
     {"overlong \xc0\xaf", 11, 100, "overlong ??"},
     {"surrogate \xed\xa0\x80", 13, 100, "surrogate ???"},
     {"cut \xe2\x82", 6, 100, "cut ??"},

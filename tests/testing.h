@@ -40,4 +40,9 @@ const char *testing_temporary_folder(void);
 /* Writes a file for a test; aborts the test on failure. */
 void testing_write(const char *path, const void *data, size_t length);
 
+/* One suite a check_<module>.c; the list is made from the file names (see the Makefile). */
+#define SUITE(name) Suite *suite_##name(void);
+#include "suites.inc"
+#undef SUITE
+
 #endif
