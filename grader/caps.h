@@ -21,6 +21,7 @@
 #define LIMIT_REPORT_BYTES ((size_t)256 << 20)
 #define LIMIT_REPORT_NAME_BYTES ((size_t)64 << 10)
 #define LIMIT_REPORT_KERNELS 100000
+#define LIMIT_DEMANGLE_BYTES 4096 /* the demangler recurses over the name */
 
 /* Messages that quote a student's bytes */
 #define LIMIT_QUOTE_BYTES 200

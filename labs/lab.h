@@ -88,6 +88,7 @@ struct key_context {
     const struct sm_limits *sm; /* of the declared architecture */
     /* The what-if build of the lab (`what_if` below), on the declared architecture; NULL: none. */
     const struct kernel_facts *what_if;
+    const char *what_if_problem; /* why there is none; "" when there is, or the lab asks none */
 };
 
 /* The right answer to one key, in the words that answers.ini uses. */

@@ -1,0 +1,370 @@
+#include "build.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "caps.h"
+#include "entries.h"
+#include "number.h"
+#include "process.h"
+#include "text.h"
+
+/* ---- Running a compiler ------------------------------------------------------------------------
+ */
+
+/* A compiler that a signal killed is tried once more: on a busy machine that is the OOM killer, not
+ * the source. Twice is trouble of the machine. */
+static int run_compiler(struct process_result *result, const char *const *argv, const char *folder,
+                        struct error *err)
+{
+    struct toolchain_environment environment;
+    const struct process_spec spec = {
+        .argv = argv,
+        .environment = toolchain_environment(&environment, folder),
+        .directory = folder,
+        .wall_ns = (int64_t)LIMIT_COMPILE_SECONDS * 1000000000,
+        .memory_bytes = LIMIT_COMPILE_MEMORY_BYTES,
+        .file_bytes = LIMIT_CUBIN_BYTES,
+        .output_limit = LIMIT_COMPILER_OUTPUT_BYTES,
+        .merge_error = true,
+    };
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (process_run(result, &spec, err) != 0)
+            return -1;
+        if (!result->signalled || result->timed_out)
+            return 0;
+        int number = result->signal;
+        process_result_release(result);
+        if (attempt == 1)
+            error_set(err, ERROR_INFRASTRUCTURE,
+                      "%s was killed twice by signal %d (%s): is there enough memory?", argv[0],
+                      number, strsignal(number));
+    }
+    return -1;
+}
+
+/* ---- Step one: nvcc
+ * ------------------------------------------------------------------------------ */
+
+/* "registers.cu(41): error: …" → 41; 0 when the line is not of that form. */
+static unsigned source_line(const char *line, size_t length, const char *name)
+{
+    size_t name_length = strlen(name);
+    if (length <= name_length + 2 || memcmp(line, name, name_length) != 0 ||
+        line[name_length] != '(')
+        return 0;
+    const char *digits = line + name_length + 1;
+    size_t count = 0;
+    while (count < length - name_length - 1 && isdigit((unsigned char)digits[count]))
+        ++count;
+    uint64_t number = 0;
+    return number_parse_u64_bytes(digits, count, 10000000, &number) ? (unsigned)number : 0;
+}
+
+/* Keeps what concerns the student's own file: everything from a line that names it to the next line
+ * that names another file. */
+static void keep_own_words(struct build_target *target, const char *words, size_t length,
+                           const char *source_name)
+{
+    target->words = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    bool own = false;
+    for (size_t at = 0; at < length && !target->words.failed;) {
+        const char *line = words + at;
+        const char *newline = memchr(line, '\n', length - at);
+        size_t size = newline == NULL ? length - at : (size_t)(newline - line);
+        unsigned number = source_line(line, size, source_name);
+        bool indented = size == 0 || line[0] == ' ' || line[0] == '\t';
+        own = number != 0 || (own && indented);
+        if (own && size > 0) {
+            text_sanitize_lines(&target->words, line, size, 300);
+            bytes_append_text(&target->words, "\n");
+        }
+        if (number != 0 && target->error_line == 0 && memmem(line, size, "error", 5) != NULL)
+            target->error_line = number;
+        at += size + 1;
+    }
+    target->words.failed = false; /* cut at the limit is good enough for a quotation */
+}
+
+static int make_ptx(struct build_target *target, const struct submission *submission,
+                    const struct build_options *options, const char *folder, struct error *err)
+{
+    char arch_option[ARCH_NAME_BYTES + 8], arch_text[ARCH_NAME_BYTES];
+    (void)snprintf(arch_option, sizeof arch_option, "-arch=%s",
+                   arch_name(target->arch, "sm_", arch_text));
+    const char *const argv[] = {options->toolchain->nvcc,
+                                "-std=c++17",
+                                "-O3",
+                                arch_option,
+                                "-lineinfo",
+                                "-ptx",
+                                "-o",
+                                "device.ptx",
+                                submission->lab->source_name,
+                                NULL};
+    struct process_result result;
+    if (run_compiler(&result, argv, folder, err) != 0)
+        return -1;
+    keep_own_words(target, bytes_text(&result.output), result.output.length,
+                   submission->lab->source_name);
+    AUTO_FREE char *ptx_path = path_join(folder, "device.ptx");
+    if (result.timed_out)
+        (void)snprintf(target->problem, sizeof target->problem,
+                       "the compiler was still busy after %d seconds and was stopped",
+                       LIMIT_COMPILE_SECONDS);
+    else if (result.exit_code != 0)
+        (void)snprintf(target->problem, sizeof target->problem, "it does not compile");
+    else if (ptx_path == NULL)
+        error_no_memory(err);
+    else {
+        enum file_status status = file_read(&target->ptx, ptx_path, LIMIT_PTX_BYTES, false);
+        if (status == FILE_TOO_LARGE)
+            (void)snprintf(target->problem, sizeof target->problem,
+                           "it compiles to more than %zu bytes of PTX", LIMIT_PTX_BYTES);
+        else if (status != FILE_READ)
+            error_set(err, ERROR_INFRASTRUCTURE, "nvcc left no readable %s: %s", ptx_path,
+                      file_status_text(status));
+    }
+    process_result_release(&result);
+    if (err->kind != ERROR_NONE)
+        return -1;
+    if (target->problem[0] != '\0')
+        return 0;
+    struct error trouble = {0};
+    target->module = ptx_parse(bytes_text(&target->ptx), target->ptx.length, &trouble);
+    target->compiled = target->module != NULL;
+    if (!target->compiled && trouble.kind == ERROR_INFRASTRUCTURE) {
+        *err = trouble;
+        return -1;
+    }
+    if (!target->compiled)
+        (void)snprintf(target->problem, sizeof target->problem, "its PTX cannot be read (%.120s)",
+                       trouble.text);
+    return 0;
+}
+
+/* ---- Step two: ptxas
+ * ----------------------------------------------------------------------------- */
+
+static void first_error_line(struct build_image *image, const struct process_result *result)
+{
+    struct bytes words = bytes_with_limit(sizeof image->problem - 1);
+    const char *text = bytes_text(&result->output);
+    const char *error = strstr(text, "error");
+    while (error != NULL && error > text && error[-1] != '\n')
+        --error;
+    if (error == NULL)
+        error = text;
+    bytes_append_text(&words, "ptxas refuses it: ");
+    text_sanitize(&words, error, strcspn(error, "\n"), 300);
+    (void)snprintf(image->problem, sizeof image->problem, "%s", bytes_text(&words));
+    bytes_release(&words);
+}
+
+int build_assemble(struct build_image *out, const struct toolchain *toolchain, struct arch arch,
+                   const char *folder, const char *name, const char *ptx, size_t length,
+                   struct error *err)
+{
+    *out = (struct build_image){0};
+    char ptx_name[64], cubin_name[64], arch_option[ARCH_NAME_BYTES + 8], arch_text[ARCH_NAME_BYTES];
+    (void)snprintf(ptx_name, sizeof ptx_name, "%s.ptx", name);
+    (void)snprintf(cubin_name, sizeof cubin_name, "%s.cubin", name);
+    (void)snprintf(arch_option, sizeof arch_option, "-arch=%s", arch_name(arch, "sm_", arch_text));
+    AUTO_FREE char *ptx_path = path_join(folder, ptx_name);
+    AUTO_FREE char *cubin_path = path_join(folder, cubin_name);
+    if (ptx_path == NULL || cubin_path == NULL)
+        return error_no_memory(err);
+    if (file_write(ptx_path, ptx, length, err) != 0)
+        return -1;
+    const char *const argv[] = {toolchain->ptxas, arch_option, "-v", "-w", "-o",
+                                cubin_name,       ptx_name,    NULL};
+    struct process_result result;
+    if (run_compiler(&result, argv, folder, err) != 0)
+        return -1;
+    if (result.timed_out)
+        (void)snprintf(out->problem, sizeof out->problem,
+                       "ptxas was still busy after %d seconds and was stopped",
+                       LIMIT_COMPILE_SECONDS);
+    else if (result.exit_code != 0)
+        first_error_line(out, &result);
+    else if (report_parse(&out->report, bytes_text(&result.output), result.output.length, err) ==
+             0) {
+        enum file_status status = file_read(&out->cubin, cubin_path, LIMIT_CUBIN_BYTES, false);
+        struct error unreadable = {0};
+        out->assembled = status == FILE_READ;
+        if (status == FILE_TOO_LARGE)
+            (void)snprintf(out->problem, sizeof out->problem,
+                           "its machine code is larger than %zu bytes", LIMIT_CUBIN_BYTES);
+        else if (status != FILE_READ)
+            error_set(err, ERROR_INFRASTRUCTURE, "ptxas left no readable %s: %s", cubin_path,
+                      file_status_text(status));
+        else
+            out->readable =
+                cubin_parse(&out->parsed, out->cubin.data, out->cubin.length, &unreadable) == 0;
+    }
+    process_result_release(&result);
+    return err->kind == ERROR_NONE ? 0 : -1;
+}
+
+/* ---- The what-if build
+ * ---------------------------------------------------------------------------- */
+
+/* The PTX of the submission with `.maxntid max_threads, 1, 1` added to one kernel. */
+static int make_what_if(struct build *build, const struct build_target *target,
+                        const struct ptx_function *kernel, const struct lab_what_if *what_if,
+                        const struct build_options *options, const char *folder, struct error *err)
+{
+    struct bytes ptx = bytes_with_limit(LIMIT_PTX_BYTES + 100);
+    bytes_append(&ptx, target->ptx.data, kernel->directives_end);
+    bytes_printf(&ptx, "\n.maxntid %u, 1, 1\n", what_if->max_threads);
+    bytes_append(&ptx, target->ptx.data + kernel->directives_end,
+                 target->ptx.length - kernel->directives_end);
+    int status = ptx.failed ? error_no_memory(err)
+                            : build_assemble(&build->what_if, options->toolchain, target->arch,
+                                             folder, "what-if", ptx.data, ptx.length, err);
+    bytes_release(&ptx);
+    build->has_what_if = status == 0 && build->what_if.assembled;
+    if (status == 0 && !build->what_if.assembled)
+        (void)snprintf(build->what_if_problem, sizeof build->what_if_problem, "%.250s",
+                       build->what_if.problem);
+    return status;
+}
+
+/* ---- One architecture, in a thread of its own
+ * ------------------------------------------------------ */
+
+struct job {
+    struct build *build;
+    struct build_target *target;
+    const struct submission *submission;
+    const struct build_options *options;
+    pthread_t thread;
+    bool started;
+    struct error err;
+};
+
+static int try_what_if(struct job *job, const char *folder)
+{
+    const struct lab *lab = job->submission->lab;
+    struct build *build = job->build;
+    if (lab->what_if.max_threads == 0 || !arch_equal(job->target->arch, build->what_if_arch))
+        return 0;
+    const char *name = lab->kernels[lab->what_if.kernel].name;
+    struct entry_match match =
+        entries_find(job->target->module, &lab->kernels[lab->what_if.kernel]);
+    if (match.function == NULL)
+        (void)snprintf(build->what_if_problem, sizeof build->what_if_problem, "%.280s",
+                       match.problem);
+    else if (match.function->max_threads[0] != 0 || match.function->required_threads[0] != 0)
+        (void)snprintf(build->what_if_problem, sizeof build->what_if_problem,
+                       "%s carries launch bounds of its own: undo that edit, since the question "
+                       "asks what one would change",
+                       name);
+    else
+        return make_what_if(build, job->target, match.function, &lab->what_if, job->options, folder,
+                            &job->err);
+    return 0;
+}
+
+static int build_one(struct job *job)
+{
+    struct build_target *target = job->target;
+    const struct submission *submission = job->submission;
+    char arch_text[ARCH_NAME_BYTES];
+    AUTO_FREE char *folder =
+        path_join(job->options->folder, arch_name(target->arch, "sm_", arch_text));
+    AUTO_FREE char *source =
+        folder == NULL ? NULL : path_join(folder, submission->lab->source_name);
+    if (source == NULL)
+        return error_no_memory(&job->err);
+    if (mkdir(folder, 0700) != 0)
+        return error_set_errno(&job->err, ERROR_INFRASTRUCTURE, "cannot make %s", folder);
+    if (file_write(source, submission->source.content.data, submission->source.content.length,
+                   &job->err) != 0 ||
+        make_ptx(target, submission, job->options, folder, &job->err) != 0)
+        return -1;
+    if (!target->compiled)
+        return 0;
+    if (build_assemble(&target->image, job->options->toolchain, target->arch, folder, "device",
+                       target->ptx.data, target->ptx.length, &job->err) != 0)
+        return -1;
+    return try_what_if(job, folder);
+}
+
+static void *job_main(void *argument)
+{
+    struct job *job = argument;
+    (void)build_one(job);
+    return NULL;
+}
+
+int build_run(struct build *out, const struct submission *submission,
+              const struct build_options *options, struct error *err)
+{
+    *out = (struct build){.what_if_arch = options->what_if_arch};
+    struct job *jobs = calloc(options->arch_count, sizeof *jobs);
+    out->targets = calloc(options->arch_count, sizeof out->targets[0]);
+    if (jobs == NULL || out->targets == NULL) {
+        free(jobs);
+        build_release(out);
+        return error_no_memory(err);
+    }
+    out->target_count = options->arch_count;
+    for (size_t i = 0; i < options->arch_count; ++i) {
+        out->targets[i].arch = options->archs[i];
+        jobs[i] = (struct job){
+            .build = out, .target = &out->targets[i], .submission = submission, .options = options};
+        if (submission->source.problem[0] != '\0') {
+            (void)snprintf(out->targets[i].problem, sizeof out->targets[i].problem, "the file %s",
+                           submission->source.problem);
+            continue;
+        }
+        jobs[i].started = pthread_create(&jobs[i].thread, NULL, job_main, &jobs[i]) == 0;
+        if (!jobs[i].started)
+            (void)build_one(&jobs[i]);
+    }
+    for (size_t i = 0; i < options->arch_count; ++i) {
+        if (jobs[i].started)
+            (void)pthread_join(jobs[i].thread, NULL);
+        if (jobs[i].err.kind != ERROR_NONE && err->kind == ERROR_NONE)
+            *err = jobs[i].err;
+    }
+    free(jobs);
+    if (err->kind == ERROR_NONE)
+        return 0;
+    build_release(out);
+    return -1;
+}
+
+void build_image_release(struct build_image *image)
+{
+    bytes_release(&image->cubin);
+    cubin_release(&image->parsed);
+    report_release(&image->report);
+    *image = (struct build_image){0};
+}
+
+void build_release(struct build *build)
+{
+    for (size_t i = 0; i < build->target_count; ++i) {
+        struct build_target *target = &build->targets[i];
+        bytes_release(&target->words);
+        bytes_release(&target->ptx);
+        ptx_free(target->module);
+        build_image_release(&target->image);
+    }
+    free(build->targets);
+    build_image_release(&build->what_if);
+    *build = (struct build){0};
+}
+
+const struct build_target *build_find(const struct build *build, struct arch arch)
+{
+    for (size_t i = 0; i < build->target_count; ++i)
+        if (arch_equal(build->targets[i].arch, arch))
+            return &build->targets[i];
+    return NULL;
+}

@@ -1,0 +1,186 @@
+#include "collect.h"
+
+#include <strings.h>
+
+/* ---- Kernels
+ * --------------------------------------------------------------------------------------- */
+
+static void take_facts(struct grade_kernel *row, const struct kernel_facts *facts)
+{
+    row->registers = facts->registers;
+    row->stack_bytes = facts->stack_bytes;
+    row->spill_store_bytes = facts->spill_store_bytes;
+    row->spill_load_bytes = facts->spill_load_bytes;
+    row->shared_bytes = facts->shared_bytes;
+    row->barriers = facts->barriers;
+    row->registers_said = facts->witnesses.registers;
+    row->stack_said = facts->witnesses.stack_bytes;
+    row->spill_store_said = facts->witnesses.spill_store_bytes;
+    row->spill_load_said = facts->witnesses.spill_load_bytes;
+    row->shared_said = facts->witnesses.shared_bytes;
+    if (facts->has_occupancy) {
+        row->max_threads_per_block = facts->max_threads_per_block;
+        row->blocks_per_sm = facts->occupancy.blocks;
+        row->occupancy_percent = facts->occupancy.percent;
+    }
+}
+
+static int take_text(char **slot, const char *text, struct error *err)
+{
+    if (*slot != NULL || text == NULL || text[0] == '\0')
+        return 0;
+    *slot = strdup(text);
+    return *slot == NULL ? error_no_memory(err) : 0;
+}
+
+static int take_launches(struct grade_kernel *row, size_t kernel, const struct kernel_facts *facts,
+                         const struct rubric_input *input, struct error *err)
+{
+    const struct numbers_result *result = input->result;
+    for (size_t i = 0; i < result->outcome_count; ++i) {
+        const struct case_outcome *outcome = &result->outcomes[i];
+        const struct lab_case *spec = &input->lab->cases[i];
+        const struct run_launch_result *launch = outcome->launch;
+        if (spec->kernel != kernel || launch == NULL)
+            continue;
+        row->ran = true;
+        row->compared += outcome->compared;
+        row->mismatches += outcome->mismatches;
+        if (outcome->mismatches > 0 && !row->has_first_mismatch) {
+            row->has_first_mismatch = true;
+            row->first_index = outcome->first_index;
+            row->expected_bits = outcome->expected_bits;
+            row->got_bits = outcome->got_bits;
+        }
+        if (launch->status != RUN_FINISHED && row->fault == NULL)
+            row->fault_line = launch->fault.line;
+        if ((launch->status != RUN_FINISHED &&
+             take_text(&row->fault, launch->fault.text, err) != 0) ||
+            take_text(&row->printed, launch->printed, err) != 0)
+            return -1;
+        if (!spec->full_size || launch->status != RUN_FINISHED)
+            continue;
+        row->traffic = launch->traffic;
+        row->time = launch->time;
+        if (!row->traffic.spill.known && facts != NULL)
+            row->traffic.spill = facts_spill_traffic(facts, input->numbers->cases[i].n);
+    }
+    return 0;
+}
+
+static int collect_kernels(struct grade *grade, const struct rubric_input *input, struct error *err)
+{
+    const struct lab *lab = input->lab;
+    grade->kernels = calloc(lab->kernel_count * input->graded_count, sizeof grade->kernels[0]);
+    if (grade->kernels == NULL)
+        return error_no_memory(err);
+    for (size_t t = 0; t < input->graded_count; ++t)
+        for (size_t k = 0; k < lab->kernel_count; ++k) {
+            const struct rubric_target *target = &input->targets[t];
+            struct grade_kernel *row = &grade->kernels[grade->kernel_count++];
+            *row = (struct grade_kernel){.name = lab->kernels[k].name,
+                                         .arch = target->target->arch,
+                                         .known = target->known[k],
+                                         .max_threads_per_block = FACT_UNKNOWN,
+                                         .blocks_per_sm = FACT_UNKNOWN,
+                                         .occupancy_percent = -1};
+            const struct kernel_facts *facts = row->known ? &target->facts[k] : NULL;
+            if (facts != NULL)
+                take_facts(row, facts);
+            else
+                (void)snprintf(row->problem, sizeof row->problem, "%s", target->problems[k]);
+            if (target == input->executed && take_launches(row, k, facts, input, err) != 0)
+                return -1;
+        }
+    return 0;
+}
+
+/* ---- Notes
+ * ------------------------------------------------------------------------------------------- */
+
+static bool lab_asks(const struct lab *lab, const struct answer *answer)
+{
+    static const struct {
+        const char *section, *key;
+    } general[] = {{"", "lab"}, {"build", "arch"}, {"build", "nvcc"}};
+    for (size_t i = 0; i < COUNT_OF(general); ++i)
+        if (strcasecmp(answer->section, general[i].section) == 0 &&
+            strcasecmp(answer->key, general[i].key) == 0)
+            return true;
+    for (size_t i = 0; i < lab->criterion_count; ++i)
+        if (lab->criteria[i].section != NULL &&
+            strcasecmp(answer->section, lab->criteria[i].section) == 0 &&
+            strcasecmp(answer->key, lab->criteria[i].key) == 0)
+            return true;
+    return false;
+}
+
+static int collect_notes(struct grade *grade, const struct rubric_input *input, struct error *err)
+{
+    const struct answers *answers = &input->submission->answers;
+    for (size_t i = 0; i < answers->problem_count; ++i)
+        if (grade_add_note(grade, err, "answers.ini: %s", answers->problems[i]) != 0)
+            return -1;
+    size_t unknown = 0;
+    for (size_t i = 0; i < answers->count; ++i)
+        if (!lab_asks(input->lab, &answers->items[i]) && unknown++ < 5 &&
+            grade_add_note(
+                grade, err, "answers.ini, line %u: nothing asks for [%s] %s; is it misspelt?",
+                answers->items[i].line, answers->items[i].section, answers->items[i].key) != 0)
+            return -1;
+    const struct answer *arch = answers_find(answers, "build", "arch");
+    struct arch parsed;
+    if (arch != NULL && arch->value[0] != '\0' && !arch_parse(arch->value, &parsed) &&
+        grade_add_note(grade, err,
+                       "answers.ini, line %u: \"%s\" is no architecture like sm_75; the counts are "
+                       "compared with the graded one",
+                       arch->line, arch->value) != 0)
+        return -1;
+    return 0;
+}
+
+/* ---- The whole
+ * ----------------------------------------------------------------------------------------- */
+
+static int collect_submission(struct grade *grade, const struct submission *submission,
+                              struct error *err)
+{
+    grade->lab = submission->lab;
+    grade->from_git = submission->kind == SUBMISSION_GIT;
+    (void)snprintf(grade->commit, sizeof grade->commit, "%s", submission->commit);
+    (void)snprintf(grade->chosen, sizeof grade->chosen, "%s", submission->chosen);
+    return take_text(&grade->path, submission->path, err) != 0 ||
+                   take_text(&grade->source_path, submission->source.path, err) != 0 ||
+                   take_text(&grade->answers_path, submission->answers_path, err) != 0
+               ? -1
+               : 0;
+}
+
+int collect_grade(struct grade *grade, const struct collect_context *context, struct error *err)
+{
+    const struct rubric_input *input = context->input;
+    const struct toolchain *toolchain = input->toolchain;
+    if (collect_submission(grade, input->submission, err) != 0)
+        return -1;
+    (void)snprintf(grade->nvcc_version, sizeof grade->nvcc_version, "%s", toolchain->version);
+    (void)snprintf(grade->nvcc_path, sizeof grade->nvcc_path, "%s", toolchain->nvcc);
+    (void)snprintf(grade->nvcc_found, sizeof grade->nvcc_found, "%s", toolchain->found);
+    grade->archs = calloc(input->target_count, sizeof grade->archs[0]);
+    if (grade->archs == NULL)
+        return error_no_memory(err);
+    grade->arch_count = input->target_count;
+    grade->graded_arch_count = input->graded_count;
+    for (size_t t = 0; t < input->target_count; ++t)
+        grade->archs[t] = input->targets[t].target->arch;
+    grade->declared_arch = input->declared_arch;
+    grade->executor = context->executor;
+    (void)snprintf(grade->device, sizeof grade->device, "%s", input->result->run.device);
+    (void)snprintf(grade->why, sizeof grade->why, "%s", context->why);
+    grade->seed = input->numbers->seed;
+    const struct build_target *first = input->targets[0].target;
+    if (!first->compiled && take_text(&grade->compiler_words, bytes_text(&first->words), err) != 0)
+        return -1;
+    if (collect_kernels(grade, input, err) != 0)
+        return -1;
+    return collect_notes(grade, input, err);
+}

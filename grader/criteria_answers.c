@@ -1,0 +1,183 @@
+/* criteria_answers.c - the criteria that compare answers.ini with what was measured. */
+#include "rubric.h"
+
+#include <strings.h>
+
+#include "number.h"
+
+/* The answer to one key, or NULL with a verdict when there is none that can be judged. */
+static const struct answer *given(struct verdict *verdict, const struct criterion *criterion,
+                                  const struct rubric_input *input)
+{
+    const struct answers *answers = &input->submission->answers;
+    const struct answer *answer = answers_find(answers, criterion->section, criterion->key);
+    if (!answers->usable)
+        verdict_set(verdict, MARK_FAILED, "%s",
+                    answers->problem_count > 0 ? answers->problems[0] : "answers.ini was not read");
+    else if (answer == NULL)
+        verdict_set(verdict, MARK_FAILED, "[%s] %s is not in answers.ini", criterion->section,
+                    criterion->key);
+    else if (answer->duplicate)
+        verdict_set(verdict, MARK_FAILED,
+                    "[%s] %s is given more than once in answers.ini (first on line %u); keep one",
+                    criterion->section, criterion->key, answer->line);
+    else if (answer->value[0] == '\0')
+        verdict_set(verdict, MARK_FAILED, "[%s] %s is not answered yet (answers.ini, line %u)",
+                    criterion->section, criterion->key, answer->line);
+    else
+        return answer;
+    return NULL;
+}
+
+static bool wants_number(struct verdict *verdict, const struct answer *answer, int64_t *number)
+{
+    if (answer_number(answer, number))
+        return true;
+    verdict_set(verdict, MARK_FAILED,
+                "[%s] %s should be a whole number; answers.ini says \"%s\" (line %u)",
+                answer->section, answer->key, answer->value, answer->line);
+    return false;
+}
+
+/* ---- counts
+ * -------------------------------------------------------------------------------------- */
+
+/* "12.6" and "12.6.85" name the toolkit 12.6. True only for a version that is not the grader's. */
+static bool names_other_toolkit(const struct rubric_input *input, const char **named)
+{
+    const struct answer *answer = answers_find(&input->submission->answers, "build", "nvcc");
+    if (answer == NULL || answer->duplicate)
+        return false;
+    const char *text = answer->value + (answer->value[0] == 'V' || answer->value[0] == 'v');
+    size_t major = strspn(text, "0123456789");
+    if (text[major] != '.')
+        return false;
+    size_t minor = strspn(text + major + 1, "0123456789");
+    uint64_t numbers[2];
+    if (!number_parse_u64_bytes(text, major, 999, &numbers[0]) ||
+        !number_parse_u64_bytes(text + major + 1, minor, 999, &numbers[1]) ||
+        strspn(text, "0123456789.") != strlen(text))
+        return false;
+    *named = answer->value;
+    return numbers[0] != input->toolchain->major || numbers[1] != input->toolchain->minor;
+}
+
+void criteria_reported_count(struct verdict *verdict, const struct criterion *criterion,
+                             const struct rubric_input *input)
+{
+    char arch[ARCH_NAME_BYTES];
+    const struct answer *answer = given(verdict, criterion, input);
+    int64_t number = 0;
+    if (answer == NULL || !wants_number(verdict, answer, &number))
+        return;
+    if (input->declared == NULL) {
+        verdict_set(verdict, MARK_SKIPPED,
+                    "answers.ini names %s, which nvcc %s does not compile for: your %lld was not "
+                    "checked",
+                    arch_name(input->declared_arch, "sm_", arch), input->toolchain->version,
+                    (long long)number);
+        return;
+    }
+    if (verdict_without_facts(verdict, input->declared, criterion->kernel))
+        return;
+    const struct kernel_facts *facts = &input->declared->facts[criterion->kernel];
+    const char *other = NULL;
+    (void)arch_name(facts->arch, "sm_", arch);
+    if (facts->registers == number)
+        verdict_set(verdict, MARK_PASSED, "%s", "");
+    else if (names_other_toolkit(input, &other))
+        verdict_set(verdict, MARK_SKIPPED,
+                    "you report %lld registers with nvcc %s; nvcc %s says %lld for %s, and another "
+                    "toolkit may well count otherwise",
+                    (long long)number, other, input->toolchain->version,
+                    (long long)facts->registers, arch);
+    else
+        verdict_set(
+            verdict, MARK_FAILED,
+            "you report %lld registers for %s; the rebuild of your file for %s with nvcc %s "
+            "says %lld",
+            (long long)number, facts->name, arch, input->toolchain->version,
+            (long long)facts->registers);
+}
+
+/* ---- questions
+ * ------------------------------------------------------------------------------------- */
+
+/* Fills the context of a key function. Facts whose witnesses disagree are withheld: *withheld and
+ * *blamed say so. */
+static void fill_context(struct key_context *context, const struct kernel_facts **kernels,
+                         const struct rubric_input *input, bool *withheld, bool *blamed)
+{
+    const struct rubric_target *declared = input->declared;
+    context->lab = input->lab;
+    context->kernels = kernels;
+    struct arch arch = declared != NULL ? declared->target->arch : input->declared_arch;
+    context->sm = sm_limits_find(arch_major(arch), arch_minor(arch));
+    for (size_t k = 0; declared != NULL && k < input->lab->kernel_count; ++k) {
+        const struct kernel_facts *facts = &declared->facts[k];
+        if (!declared->known[k])
+            continue;
+        if (facts->disagreement[0] == '\0') {
+            kernels[k] = facts;
+            continue;
+        }
+        *withheld = true;
+        *blamed = *blamed || facts->blamed;
+    }
+}
+
+static void compare_answer(struct verdict *verdict, const struct answer *answer,
+                           const struct answer_key *key)
+{
+    int64_t number = 0;
+    if (key->kind == KEY_NUMBER) {
+        if (!wants_number(verdict, answer, &number))
+            return;
+        if (number == key->number)
+            verdict_set(verdict, MARK_PASSED, "%s", "");
+        else
+            verdict_set(verdict, MARK_FAILED, "you answered %s; %s", answer->value, key->because);
+    } else if (strcasecmp(answer->value, key->word) == 0) {
+        verdict_set(verdict, MARK_PASSED, "%s", "");
+    } else {
+        verdict_set(verdict, MARK_FAILED, "you answered \"%s\"; %s", answer->value, key->because);
+    }
+}
+
+void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
+                     const struct rubric_input *input)
+{
+    const struct answer *answer = given(verdict, criterion, input);
+    if (answer == NULL)
+        return;
+    const struct kernel_facts **kernels = calloc(input->lab->kernel_count, sizeof *kernels);
+    if (kernels == NULL) {
+        verdict_set(verdict, MARK_ERROR, "out of memory");
+        return;
+    }
+    bool withheld = false, blamed = false;
+    struct key_context context = {0};
+    fill_context(&context, kernels, input, &withheld, &blamed);
+    struct kernel_facts what_if;
+    char problem[300] = "";
+    const struct build *build = input->build;
+    if (build->has_what_if && input->declared != NULL &&
+        facts_gather_image(&what_if, &input->lab->kernels[input->lab->what_if.kernel],
+                           input->declared->target, &build->what_if, problem))
+        context.what_if = &what_if;
+    else if (problem[0] == '\0')
+        (void)snprintf(problem, sizeof problem, "%s", build->what_if_problem);
+    context.what_if_problem = problem;
+    struct answer_key key = {.kind = KEY_UNKNOWN};
+    criterion->compute(&context, &key);
+    free(kernels);
+    if (key.kind != KEY_UNKNOWN)
+        compare_answer(verdict, answer, &key);
+    else if (input->declared == NULL)
+        verdict_set(verdict, MARK_SKIPPED,
+                    "this nvcc does not compile for the architecture that answers.ini names, so "
+                    "\"%s\" was not checked",
+                    answer->value);
+    else
+        verdict_set(verdict, withheld && !blamed ? MARK_ERROR : MARK_FAILED, "%s", key.because);
+}

@@ -1,0 +1,55 @@
+#include "grade.h"
+
+#include <stdarg.h>
+
+const char *mark_status_word(enum mark_status status)
+{
+    switch (status) {
+    case MARK_PASSED:
+        return "passed";
+    case MARK_FAILED:
+        return "failed";
+    case MARK_SKIPPED:
+        return "skipped";
+    case MARK_ERROR:
+        break;
+    }
+    return "error";
+}
+
+int grade_add_note(struct grade *grade, struct error *err, const char *format, ...)
+{
+    char **grown = realloc(grade->notes, (grade->note_count + 1) * sizeof grade->notes[0]);
+    if (grown == NULL)
+        return error_no_memory(err);
+    grade->notes = grown;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&grown[grade->note_count], format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return error_no_memory(err);
+    ++grade->note_count;
+    return 0;
+}
+
+void grade_release(struct grade *grade)
+{
+    free(grade->path);
+    free(grade->source_path);
+    free(grade->answers_path);
+    free(grade->archs);
+    free(grade->compiler_words);
+    for (size_t i = 0; i < grade->kernel_count; ++i) {
+        free(grade->kernels[i].fault);
+        free(grade->kernels[i].printed);
+    }
+    free(grade->kernels);
+    for (size_t i = 0; i < grade->note_count; ++i)
+        free(grade->notes[i]);
+    free(grade->notes);
+    for (size_t i = 0; i < grade->mark_count; ++i)
+        free(grade->marks[i].message);
+    free(grade->marks);
+    *grade = (struct grade){0};
+}

@@ -1,0 +1,472 @@
+#include "numbers.h"
+
+#include <pthread.h>
+
+#include "entries.h"
+#include "text.h"
+
+/* ---- Random inputs
+ * ----------------------------------------------------------------------------------- */
+
+/* SplitMix64's finaliser (Steele, Lea, Flood 2014) over a counter: any element can be made alone.
+ */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+void numbers_fill_input(float *input, size_t count, uint64_t seed, uint64_t group)
+{
+    uint64_t base = mix(seed ^ mix(group));
+    for (size_t i = 0; i < count; ++i) {
+        int32_t bits = (int32_t)(mix(base + i) >> 40); /* 24 random bits */
+        input[i] = (float)(bits - (1 << 23)) * 0x1p-23f;
+    }
+}
+
+static int64_t draw(const struct lab_case *spec, uint64_t seed, size_t index)
+{
+    uint64_t range = (uint64_t)(spec->draw_max - spec->draw_min) + 1;
+    return spec->draw_min + (int64_t)(mix(seed + mix(index + 1000003)) % range);
+}
+
+/* ---- The reference
+ * ------------------------------------------------------------------------------------ */
+
+static size_t extra_elements(const struct lab_kernel *kernel)
+{
+    size_t extra = 0;
+    for (size_t i = 0; i < kernel->argument_count; ++i)
+        if (kernel->arguments[i].role == ARGUMENT_INPUT && kernel->arguments[i].extra > extra)
+            extra = kernel->arguments[i].extra;
+    return extra;
+}
+
+struct slice {
+    const struct lab_kernel *kernel;
+    struct reference_call call;
+};
+
+static void *compute_slice(void *argument)
+{
+    struct slice *slice = argument;
+    slice->kernel->reference(&slice->call);
+    return NULL;
+}
+
+static void compute_expected(const struct lab_kernel *kernel, struct case_data *data)
+{
+    struct slice slices[2];
+    size_t half = data->n / 2;
+    for (size_t i = 0; i < COUNT_OF(slices); ++i)
+        slices[i] = (struct slice){.kernel = kernel,
+                                   .call = {.input = data->input,
+                                            .output = data->expected,
+                                            .n = data->n,
+                                            .begin = i == 0 ? 0 : half,
+                                            .end = i == 0 ? half : data->n,
+                                            .scalar = data->scalar}};
+    pthread_t helper;
+    bool two = data->n > 100000 && pthread_create(&helper, NULL, compute_slice, &slices[1]) == 0;
+    (void)compute_slice(&slices[0]);
+    if (two)
+        (void)pthread_join(helper, NULL);
+    else
+        (void)compute_slice(&slices[1]);
+}
+
+static float *allocate_floats(size_t count)
+{
+    return calloc(count == 0 ? 1 : count, sizeof(float));
+}
+
+/* Cases of one input group share the longest input that any of them needs. */
+static int share_inputs(struct numbers *numbers, struct error *err)
+{
+    numbers->inputs = calloc(numbers->case_count, sizeof numbers->inputs[0]);
+    if (numbers->inputs == NULL)
+        return error_no_memory(err);
+    numbers->input_count = numbers->case_count;
+    for (size_t i = 0; i < numbers->case_count; ++i) {
+        unsigned group = numbers->cases[i].spec->input_group;
+        size_t longest = 0, owner = i;
+        for (size_t k = 0; k < numbers->case_count; ++k)
+            if (numbers->cases[k].spec->input_group == group) {
+                owner = k < owner ? k : owner;
+                if (numbers->cases[k].input_count > longest)
+                    longest = numbers->cases[k].input_count;
+            }
+        if (owner == i) {
+            numbers->inputs[i] = allocate_floats(longest);
+            if (numbers->inputs[i] == NULL)
+                return error_no_memory(err);
+            numbers_fill_input(numbers->inputs[i], longest, numbers->seed, group);
+        }
+        numbers->cases[i].input = numbers->inputs[owner];
+    }
+    return 0;
+}
+
+int numbers_prepare(struct numbers *out, const struct lab *lab, uint64_t seed, size_t elements,
+                    struct error *err)
+{
+    *out = (struct numbers){.lab = lab, .seed = seed};
+    out->cases = calloc(lab->case_count, sizeof out->cases[0]);
+    if (out->cases == NULL)
+        return error_no_memory(err);
+    out->case_count = lab->case_count;
+    for (size_t i = 0; i < lab->case_count; ++i) {
+        const struct lab_case *spec = &lab->cases[i];
+        struct case_data *data = &out->cases[i];
+        data->spec = spec;
+        data->n = spec->full_size && elements != 0 ? elements : spec->n;
+        data->scalar = spec->drawn ? draw(spec, seed, i) : spec->scalar;
+        data->input_count = data->n + extra_elements(&lab->kernels[spec->kernel]);
+        data->expected = allocate_floats(data->n);
+        if (data->expected == NULL)
+            error_no_memory(err);
+    }
+    if (err->kind != ERROR_NONE || share_inputs(out, err) != 0) {
+        numbers_release(out);
+        return -1;
+    }
+    for (size_t i = 0; i < lab->case_count; ++i)
+        compute_expected(&lab->kernels[lab->cases[i].kernel], &out->cases[i]);
+    return 0;
+}
+
+void numbers_release(struct numbers *numbers)
+{
+    for (size_t i = 0; i < numbers->case_count; ++i)
+        free(numbers->cases[i].expected);
+    for (size_t i = 0; i < numbers->input_count; ++i)
+        free(numbers->inputs[i]);
+    free(numbers->cases);
+    free(numbers->inputs);
+    *numbers = (struct numbers){0};
+}
+
+/* ---- Launching
+ * ------------------------------------------------------------------------------------------ */
+
+struct launch_plan {
+    struct run_argument arguments[RUN_ARGUMENTS_MAX];
+    struct run_launch launch;
+};
+
+static struct run_argument make_argument(const struct lab_argument *spec,
+                                         const struct case_data *data)
+{
+    struct run_argument argument = {.name = spec->name, .scalar_bytes = 4};
+    switch (spec->role) {
+    case ARGUMENT_INPUT:
+        argument.role = RUN_INPUT;
+        argument.data = data->input;
+        argument.bytes = (data->n + spec->extra) * sizeof(float);
+        break;
+    case ARGUMENT_OUTPUT:
+        argument.role = RUN_OUTPUT;
+        argument.bytes = data->n * sizeof(float);
+        break;
+    case ARGUMENT_COUNT:
+    case ARGUMENT_SCALAR:
+        argument.role = RUN_SCALAR;
+        argument.scalar = spec->role == ARGUMENT_COUNT ? data->n : (uint64_t)data->scalar;
+        argument.scalar_bytes = spec->type == SCALAR_U64 ? 8 : 4;
+        if (argument.scalar_bytes == 4)
+            argument.scalar &= UINT32_MAX;
+        break;
+    }
+    return argument;
+}
+
+static void plan_launch(struct launch_plan *plan, const struct lab_kernel *kernel,
+                        const struct case_data *data, const struct ptx_function *function,
+                        const struct cubin_kernel *machine)
+{
+    for (size_t i = 0; i < kernel->argument_count; ++i)
+        plan->arguments[i] = make_argument(&kernel->arguments[i], data);
+    plan->launch = (struct run_launch){
+        .kernel = kernel->name,
+        .symbol = function->name,
+        .grid = {(unsigned)((data->n + kernel->block_threads - 1) / kernel->block_threads), 1, 1},
+        .block = {kernel->block_threads, 1, 1},
+        .arguments = plan->arguments,
+        .argument_count = kernel->argument_count,
+        .timing_group = data->spec->full_size ? 1 : 0,
+        .frame_bytes = machine != NULL ? machine->max_frame_bytes : 0,
+        .shared_static_bytes = machine != NULL ? machine->shared_bytes : 0,
+    };
+}
+
+/* Why a launch of this kernel would be refused before it starts; false when it would not be. */
+static bool launch_impossible(const struct ptx_function *function, const struct lab_kernel *kernel,
+                              char problem[1200])
+{
+    const unsigned *most =
+        function->max_threads[0] != 0 ? function->max_threads : function->required_threads;
+    uint64_t threads = (uint64_t)most[0] * most[1] * most[2];
+    if (most[0] == 0 || (threads >= kernel->block_threads && function->required_threads[0] == 0) ||
+        threads == kernel->block_threads)
+        return false;
+    (void)snprintf(problem, 1200,
+                   "%s is bounded to %llu threads a block but launched with %u: the launch is "
+                   "refused and nothing is computed",
+                   kernel->name, (unsigned long long)threads, kernel->block_threads);
+    return true;
+}
+
+/* ---- Comparing
+ * ------------------------------------------------------------------------------------------- */
+
+static bool is_nan(uint32_t bits)
+{
+    return (bits & 0x7FFFFFFF) > 0x7F800000;
+}
+
+static void compare_output(struct case_outcome *outcome, const struct case_data *data,
+                           const struct run_output *output)
+{
+    size_t count = output->bytes / sizeof(float);
+    outcome->compared = data->n;
+    if (output->data == NULL || count != data->n) {
+        outcome->mismatches = data->n;
+        return;
+    }
+    if (memcmp(output->data, data->expected, data->n * sizeof(float)) == 0)
+        return;
+    for (size_t i = 0; i < data->n; ++i) {
+        uint32_t expected = 0, got = 0;
+        memcpy(&expected, &data->expected[i], sizeof expected);
+        memcpy(&got, (const char *)output->data + i * sizeof got, sizeof got);
+        if (expected == got || (is_nan(expected) && is_nan(got)))
+            continue;
+        if (outcome->mismatches++ == 0) {
+            outcome->first_index = i;
+            outcome->expected_bits = expected;
+            outcome->got_bits = got;
+        }
+    }
+}
+
+static float from_bits(uint32_t bits)
+{
+    float value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const char *with_scalar(const struct lab_kernel *kernel, const struct case_data *data,
+                               char buffer[64])
+{
+    buffer[0] = '\0';
+    for (size_t i = 0; i < kernel->argument_count; ++i)
+        if (kernel->arguments[i].role == ARGUMENT_SCALAR)
+            (void)snprintf(buffer, 64, " at %s %lld", kernel->arguments[i].name,
+                           (long long)data->scalar);
+    return buffer;
+}
+
+static void describe_mismatch(struct case_outcome *outcome, const struct lab_kernel *kernel,
+                              const struct case_data *data)
+{
+    char scalar[64], wrong[TEXT_NUMBER_BYTES], all[TEXT_NUMBER_BYTES];
+    (void)snprintf(outcome->problem, sizeof outcome->problem,
+                   "%s%s: %s of %s elements differ from the CPU reference; the first is element "
+                   "%zu (block %zu, thread %zu): expected %.9g (0x%08x), got %.9g (0x%08x)",
+                   kernel->name, with_scalar(kernel, data, scalar),
+                   text_number(outcome->mismatches, wrong), text_number(data->n, all),
+                   outcome->first_index, outcome->first_index / kernel->block_threads,
+                   outcome->first_index % kernel->block_threads,
+                   (double)from_bits(outcome->expected_bits), outcome->expected_bits,
+                   (double)from_bits(outcome->got_bits), outcome->got_bits);
+}
+
+static void judge_finished(struct case_outcome *outcome, const struct lab_kernel *kernel,
+                           const struct case_data *data)
+{
+    const struct run_launch_result *launch = outcome->launch;
+    char scalar[64];
+    const char *at = with_scalar(kernel, data, scalar);
+    if (launch->output_count > 0)
+        compare_output(outcome, data, &launch->outputs[0]);
+    outcome->status = CASE_WRONG;
+    if (outcome->mismatches > 0)
+        describe_mismatch(outcome, kernel, data);
+    else if (launch->input_changed)
+        (void)snprintf(outcome->problem, sizeof outcome->problem,
+                       "%s%s writes into its input `%s` (first at byte %zu): a kernel's input "
+                       "belongs to its caller",
+                       kernel->name, at, kernel->arguments[launch->input_index].name,
+                       launch->input_offset);
+    else if (launch->output_count > 0 && launch->outputs[0].scrub_differs)
+        (void)snprintf(outcome->problem, sizeof outcome->problem,
+                       "%s%s gives another answer when other values lie in local and shared memory "
+                       "before it starts (first at byte %zu): it reads something it never wrote",
+                       kernel->name, at, launch->outputs[0].scrub_first);
+    else if (launch->later_launch_differs)
+        (void)snprintf(outcome->problem, sizeof outcome->problem,
+                       "%s%s is right at its first launch and wrong at a later one with fresh "
+                       "inputs: it keeps something from launch to launch",
+                       kernel->name, at);
+    else
+        outcome->status = CASE_EQUAL;
+}
+
+static void judge_launch(struct case_outcome *outcome, const struct lab_kernel *kernel,
+                         const struct case_data *data, bool blamed)
+{
+    const struct run_launch_result *launch = outcome->launch;
+    char scalar[64];
+    const char *at = with_scalar(kernel, data, scalar);
+    switch (launch->status) {
+    case RUN_FINISHED:
+        judge_finished(outcome, kernel, data);
+        return;
+    case RUN_FAULTED:
+    case RUN_TIMED_OUT:
+        outcome->status = CASE_WRONG;
+        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s%s: %s", kernel->name, at,
+                       launch->fault.text);
+        return;
+    case RUN_REFUSED:
+        outcome->status = blamed ? CASE_WRONG : CASE_SKIPPED;
+        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s was not run: %s",
+                       kernel->name, launch->fault.text);
+        return;
+    case RUN_NOT_RUN:
+        outcome->status = CASE_SKIPPED;
+        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s was not run", kernel->name);
+        return;
+    case RUN_LOST:
+        break;
+    }
+    outcome->status = CASE_ERROR;
+    (void)snprintf(outcome->problem, sizeof outcome->problem, "%s%s: %s", kernel->name, at,
+                   launch->fault.text);
+}
+
+/* ---- The stage
+ * ---------------------------------------------------------------------------------------------- */
+
+static int run_planned(struct numbers_result *out, const struct numbers *numbers,
+                       const struct build_target *target, const struct numbers_options *options,
+                       struct launch_plan *plans, const size_t *case_of, size_t count,
+                       struct error *err)
+{
+    struct run_launch *launches = calloc(count, sizeof *launches);
+    if (launches == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; ++i)
+        launches[i] = plans[case_of[i]].launch;
+    bool gpu = options->executor == EXECUTOR_GPU;
+    const struct run_request request = {
+        .executor = options->executor,
+        .module = gpu ? target->image.cubin.data : target->ptx.data,
+        .module_bytes = gpu ? target->image.cubin.length : target->ptx.length,
+        .scrub_module = options->scrub != NULL ? options->scrub->cubin.data : NULL,
+        .scrub_module_bytes = options->scrub != NULL ? options->scrub->cubin.length : 0,
+        .launches = launches,
+        .launch_count = count,
+        .poison_seed = mix(numbers->seed ^ UINT64_C(0x706F69736F6E)),
+        .threads = options->threads,
+        .timing_rounds = options->timing_rounds,
+        .device = options->device,
+    };
+    int status = run_launches(&out->run, &request, err);
+    free(launches);
+    for (size_t i = 0; status == 0 && i < count; ++i) {
+        out->outcomes[case_of[i]].launched = true;
+        out->outcomes[case_of[i]].launch = &out->run.launches[i];
+    }
+    return status;
+}
+
+int numbers_run(struct numbers_result *out, const struct numbers *numbers,
+                const struct build_target *target, const struct audit *audit,
+                const struct numbers_options *options, struct error *err)
+{
+    const struct lab *lab = numbers->lab;
+    *out = (struct numbers_result){0};
+    out->outcomes = calloc(numbers->case_count, sizeof out->outcomes[0]);
+    struct launch_plan *plans = calloc(numbers->case_count, sizeof *plans);
+    size_t *case_of = calloc(numbers->case_count, sizeof *case_of);
+    int status = -1;
+    size_t count = 0;
+    if (out->outcomes == NULL || plans == NULL || case_of == NULL) {
+        error_no_memory(err);
+        goto done;
+    }
+    out->outcome_count = numbers->case_count;
+    for (size_t i = 0; i < numbers->case_count; ++i) {
+        struct case_outcome *outcome = &out->outcomes[i];
+        const struct lab_kernel *kernel = &lab->kernels[numbers->cases[i].spec->kernel];
+        struct entry_match match = {0};
+        outcome->status = CASE_WRONG;
+        if (!target->compiled)
+            (void)snprintf(outcome->problem, sizeof outcome->problem, "%s: %s", lab->source_name,
+                           target->problem);
+        else if (!target->image.assembled)
+            (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", target->image.problem);
+        else if ((match = entries_find(target->module, kernel)).function == NULL)
+            (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", match.problem);
+        else if (!launch_impossible(match.function, kernel, outcome->problem)) {
+            const struct cubin_kernel *machine =
+                target->image.readable ? cubin_find(&target->image.parsed, match.function->name)
+                                       : NULL;
+            plan_launch(&plans[i], kernel, &numbers->cases[i], match.function, machine);
+            case_of[count++] = i;
+        }
+    }
+    if (options->executor == EXECUTOR_NONE) {
+        for (size_t i = 0; i < count; ++i) {
+            out->outcomes[case_of[i]].status = CASE_SKIPPED;
+            (void)snprintf(out->outcomes[case_of[i]].problem, sizeof out->outcomes[0].problem,
+                           "kernels were not run (--executor none)");
+        }
+        status = 0;
+        goto done;
+    }
+    if (count > 0 && run_planned(out, numbers, target, options, plans, case_of, count, err) != 0)
+        goto done;
+    for (size_t i = 0; i < count; ++i) {
+        struct case_outcome *outcome = &out->outcomes[case_of[i]];
+        const struct case_data *data = &numbers->cases[case_of[i]];
+        const struct lab_kernel *kernel = &lab->kernels[data->spec->kernel];
+        struct entry_match match = entries_find(target->module, kernel);
+        judge_launch(outcome, kernel, data, audit_blames(audit, match.function));
+    }
+    status = 0;
+done:
+    free(plans);
+    free(case_of);
+    if (status != 0)
+        numbers_result_release(out);
+    return status;
+}
+
+void numbers_result_release(struct numbers_result *result)
+{
+    run_release(&result->run);
+    free(result->outcomes);
+    *result = (struct numbers_result){0};
+}
+
+int64_t numbers_differ(const struct numbers_result *result, size_t case_a, size_t case_b)
+{
+    const struct run_launch_result *a = result->outcomes[case_a].launch;
+    const struct run_launch_result *b = result->outcomes[case_b].launch;
+    if (a == NULL || b == NULL || a->status != RUN_FINISHED || b->status != RUN_FINISHED ||
+        a->output_count == 0 || b->output_count == 0 ||
+        a->outputs[0].bytes != b->outputs[0].bytes || a->outputs[0].data == NULL ||
+        b->outputs[0].data == NULL)
+        return -1;
+    int64_t differing = 0;
+    for (size_t at = 0; at + sizeof(float) <= a->outputs[0].bytes; at += sizeof(float))
+        differing += memcmp((const char *)a->outputs[0].data + at,
+                            (const char *)b->outputs[0].data + at, sizeof(float)) != 0;
+    return differing;
+}

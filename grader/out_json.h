@@ -1,0 +1,10 @@
+/* out_json.h - a grade as JSON, schema spillway/result/v1 (README, "The JSON of one grade"). */
+#ifndef SPILLWAY_OUT_JSON_H
+#define SPILLWAY_OUT_JSON_H
+
+#include "grade.h"
+
+/* Writes to `path` ("-": standard output), whole or not at all. -1 with *err. */
+int out_json_write(const struct grade *grade, const char *path, struct error *err);
+
+#endif

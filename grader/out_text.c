@@ -1,0 +1,286 @@
+#include "out_text.h"
+
+#include "text.h"
+
+#define WIDTH 80
+
+bool out_text_wants_colour(FILE *stream)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(stream)) && (no_colour == NULL || no_colour[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+/* Columns that `length` bytes of UTF-8 take, near enough: continuation bytes take none. */
+static size_t columns(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; ++i)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Appends text word by word, broken at WIDTH, each line indented; newlines in the text stay. */
+static void wrap(struct bytes *out, size_t indent, const char *label, const char *text)
+{
+    size_t at = indent;
+    bytes_printf(out, "%*s%s", (int)indent, "", label);
+    at += columns(label, strlen(label));
+    size_t margin = at;
+    bool fresh = true;
+    while (*text != '\0') {
+        if (*text == '\n') {
+            bytes_printf(out, "\n%*s", (int)margin, "");
+            at = margin;
+            fresh = true;
+            ++text;
+            continue;
+        }
+        size_t word = strcspn(text, " \n"), width = columns(text, word);
+        if (!fresh && at + 1 + width > WIDTH) {
+            bytes_printf(out, "\n%*s", (int)margin, "");
+            at = margin;
+            fresh = true;
+        }
+        if (!fresh) {
+            bytes_append_text(out, " ");
+            ++at;
+        }
+        bytes_append(out, text, word);
+        at += width;
+        fresh = false;
+        text += word;
+        while (*text == ' ')
+            ++text;
+    }
+    bytes_append_text(out, "\n");
+}
+
+/* ---- What is being used -------------------------------------------------------------------------
+ */
+
+static void write_header(struct bytes *out, const struct grade *grade)
+{
+    char arch[ARCH_NAME_BYTES];
+    bytes_printf(out, "%s (%s)\n", grade->lab->title, grade->lab->id);
+    wrap(out, 2, "submission  ", grade->source_path);
+    wrap(out, 2, "answers     ",
+         grade->answers_path != NULL ? grade->answers_path : "none: no answers.ini was found");
+    if (grade->from_git)
+        bytes_printf(out, "  commit      %s (%s)\n", grade->commit, grade->chosen);
+    bytes_printf(out, "  toolkit     nvcc %s (%s, by %s)\n", grade->nvcc_version, grade->nvcc_path,
+                 grade->nvcc_found);
+    bytes_append_text(out, "  graded for ");
+    for (size_t i = 0; i < grade->graded_arch_count; ++i)
+        bytes_printf(out, " %s", arch_name(grade->archs[i], "sm_", arch));
+    if (grade->declared_arch.number != 0)
+        bytes_printf(out, "  (counts for %s, as answers.ini says)",
+                     arch_name(grade->declared_arch, "sm_", arch));
+    bytes_append_text(out, "\n");
+    struct bytes line = bytes_with_limit(1000);
+    bytes_printf(&line, "%s: %s", grade->executor == EXECUTOR_NONE ? "nothing" : grade->device,
+                 grade->why);
+    wrap(out, 2, "run by      ", bytes_text(&line));
+    bytes_release(&line);
+    bytes_printf(out, "  seed        %llu\n", (unsigned long long)grade->seed);
+}
+
+/* ---- The kernel table ---------------------------------------------------------------------------
+ */
+
+static void number_cell(struct bytes *out, int width, bool known, int64_t value)
+{
+    if (known && value >= 0)
+        bytes_printf(out, "%*lld", width, (long long)value);
+    else
+        bytes_printf(out, "%*s", width, "-");
+}
+
+static void write_kernel_row(struct bytes *out, const struct grade_kernel *kernel)
+{
+    bytes_printf(out, "%-17s", kernel->name);
+    number_cell(out, 5, kernel->known, kernel->registers);
+    number_cell(out, 8, kernel->known, kernel->stack_said.device);
+    number_cell(out, 6, kernel->known, kernel->stack_bytes);
+    number_cell(out, 9, kernel->known, kernel->spill_store_bytes);
+    number_cell(out, 5, kernel->known, kernel->spill_load_bytes);
+    number_cell(out, 7, kernel->known, kernel->max_threads_per_block);
+    number_cell(out, 7, kernel->known, kernel->blocks_per_sm);
+    if (kernel->occupancy_percent >= 0)
+        bytes_printf(out, "%7.1f", kernel->occupancy_percent);
+    else
+        bytes_printf(out, "%7s", "-");
+    if (kernel->time.known)
+        bytes_printf(out, "%8.4f\n", kernel->time.median_ns / 1e6);
+    else
+        bytes_printf(out, "%8s\n", "-");
+}
+
+static void write_kernels(struct bytes *out, const struct grade *grade)
+{
+    struct arch last = {0};
+    for (size_t i = 0; i < grade->kernel_count; ++i) {
+        const struct grade_kernel *kernel = &grade->kernels[i];
+        char arch[ARCH_NAME_BYTES];
+        if (!arch_equal(kernel->arch, last)) {
+            bytes_printf(out, "\n%-17s%5s%8s%6s%9s%5s%7s%7s%7s%8s\n",
+                         arch_name(kernel->arch, "sm_", arch), "regs", "local B", "stack",
+                         "spill st", "ld", "maxTPB", "blk/SM", "occ %", "ms");
+            bytes_append_text(out,
+                              "----------------- ---- ------- ----- -------- ---- ------ ------ "
+                              "------ -------\n");
+            last = kernel->arch;
+        }
+        write_kernel_row(out, kernel);
+    }
+}
+
+static double ratio(const struct grade_kernel *kernel, const struct grade_kernel *base)
+{
+    return kernel->time.median_ns / base->time.median_ns;
+}
+
+/* Two medians differ when their quartiles do not overlap; nothing is judged by time. */
+static void write_times(struct bytes *out, const struct grade *grade)
+{
+    const struct grade_kernel *base = NULL;
+    for (size_t i = 0; i < grade->kernel_count; ++i) {
+        const struct grade_kernel *kernel = &grade->kernels[i];
+        if (!kernel->time.known)
+            continue;
+        if (base == NULL) {
+            base = kernel;
+            bytes_printf(out, "\nTimes are medians of %u interleaved rounds and cost no points:\n",
+                         kernel->time.rounds);
+            continue;
+        }
+        bool apart = kernel->time.q1_ns > base->time.q3_ns || kernel->time.q3_ns < base->time.q1_ns;
+        bytes_printf(out, "  %s takes %.2f times as long as %s (%s)\n", kernel->name,
+                     ratio(kernel, base), base->name,
+                     !apart ? "unclear: the quartiles overlap"
+                     : kernel->time.median_ns > base->time.median_ns ? "slower"
+                                                                     : "faster");
+    }
+}
+
+static void write_direction(struct bytes *out, const char *name,
+                            const struct traffic_direction *traffic)
+{
+    char numbers[4][TEXT_NUMBER_BYTES];
+    if (!traffic->known)
+        return;
+    bytes_printf(out, "    %-12s loads %s requests, %s sectors; stores %s requests, %s sectors\n",
+                 name, text_number(traffic->load.requests, numbers[0]),
+                 text_number(traffic->load.sectors, numbers[1]),
+                 text_number(traffic->store.requests, numbers[2]),
+                 text_number(traffic->store.sectors, numbers[3]));
+}
+
+static void write_traffic(struct bytes *out, const struct grade *grade)
+{
+    bool first = true;
+    for (size_t i = 0; i < grade->kernel_count; ++i) {
+        const struct grade_kernel *kernel = &grade->kernels[i];
+        const struct traffic *traffic = &kernel->traffic;
+        if (!traffic->global.known && !traffic->local_array.known && !traffic->spill.known)
+            continue;
+        if (first)
+            bytes_append_text(out, "\nMemory traffic of one launch at the L1 cache:\n");
+        first = false;
+        bytes_printf(out, "  %s\n", kernel->name);
+        write_direction(out, "global", &traffic->global);
+        write_direction(out, "local array", &traffic->local_array);
+        write_direction(out, "spill", &traffic->spill);
+    }
+}
+
+/* ---- Marks
+ * ---------------------------------------------------------------------------------------- */
+
+static const char *status_label(enum mark_status status)
+{
+    static const char *const labels[] = {[MARK_PASSED] = "OK",
+                                         [MARK_FAILED] = "FAIL",
+                                         [MARK_SKIPPED] = "SKIP",
+                                         [MARK_ERROR] = "ERROR"};
+    return labels[status];
+}
+
+static const char *status_colour(enum mark_status status)
+{
+    static const char *const colours[] = {[MARK_PASSED] = "\033[32m",
+                                          [MARK_FAILED] = "\033[31m",
+                                          [MARK_SKIPPED] = "\033[33m",
+                                          [MARK_ERROR] = "\033[35m"};
+    return colours[status];
+}
+
+static void write_mark(struct bytes *out, const struct grade *grade, const struct mark *mark,
+                       bool colour)
+{
+    const struct criterion *criterion = mark->criterion;
+    bytes_printf(out, "%s%-5s%s %2d/%-2d  %s\n", colour ? status_colour(mark->status) : "",
+                 status_label(mark->status), colour ? "\033[0m" : "", mark->points,
+                 criterion->points, criterion->id);
+    if (mark->status == MARK_PASSED) {
+        return;
+    }
+    wrap(out, 6, "", criterion->title);
+    if (mark->message[0] != '\0')
+        wrap(out, 6, "seen:  ", mark->message);
+    if (mark->line > 0)
+        bytes_printf(out, "      where: %s:%u\n", grade->lab->source_name, mark->line);
+    if (mark->status != MARK_FAILED)
+        return;
+    if (criterion->why != NULL && criterion->why[0] != '\0')
+        wrap(out, 6, "why:   ", criterion->why);
+    if (criterion->try_next != NULL && criterion->try_next[0] != '\0')
+        wrap(out, 6, "try:   ", criterion->try_next);
+}
+
+static void write_printed(struct bytes *out, const struct grade *grade)
+{
+    for (size_t i = 0; i < grade->kernel_count; ++i) {
+        const struct grade_kernel *kernel = &grade->kernels[i];
+        if (kernel->printed == NULL)
+            continue;
+        struct bytes quoted = bytes_with_limit(600);
+        text_sanitize(&quoted, kernel->printed, strlen(kernel->printed), 400);
+        bytes_printf(out, "\n%s printed (quoted; it has no say in the marks):\n", kernel->name);
+        wrap(out, 2, "| ", bytes_text(&quoted));
+        bytes_release(&quoted);
+    }
+}
+
+void out_text_write(struct bytes *out, const struct grade *grade,
+                    const struct out_text_options *options)
+{
+    write_header(out, grade);
+    write_kernels(out, grade);
+    write_times(out, grade);
+    if (options->verbose)
+        write_traffic(out, grade);
+    if (grade->compiler_words != NULL) {
+        bytes_append_text(out, "\nThe compiler says:\n");
+        for (const char *line = grade->compiler_words; *line != '\0';) {
+            size_t length = strcspn(line, "\n");
+            bytes_printf(out, "  | %.*s\n", (int)length, line);
+            line += length + (line[length] == '\n');
+        }
+    }
+    bytes_append_text(out, "\n");
+    for (size_t i = 0; i < grade->mark_count; ++i)
+        if (options->only == NULL ||
+            strncmp(grade->marks[i].criterion->id, options->only, strlen(options->only)) == 0)
+            write_mark(out, grade, &grade->marks[i], options->colour);
+    write_printed(out, grade);
+    if (grade->note_count > 0)
+        bytes_append_text(out, "\nNotes, without points:\n");
+    for (size_t i = 0; i < grade->note_count; ++i)
+        wrap(out, 2, "- ", grade->notes[i]);
+    if (grade->pending > 0)
+        bytes_printf(out, "\nScore: %d/%d (%d pending)\n", grade->score, grade->max_score,
+                     grade->pending);
+    else
+        bytes_printf(out, "\nScore: %d/%d\n", grade->score, grade->max_score);
+}
