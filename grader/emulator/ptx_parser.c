@@ -1,0 +1,725 @@
+/* ptx_parser.c - modules: directives, functions, and the names they declare.
+ *
+ * The parser is a recursive descent whose only recursions are bounded (scopes, constant
+ * expressions, operands). Names are looked up while parsing; labels and functions that are declared
+ * later are explained at the end of the function. Grammar: PTX ISA, chapters 4, 5 and 11. */
+#include "emulator/ptx_parser.h"
+
+#include <stdarg.h>
+
+/* ---- Errors and tokens ------------------------------------------------------------------------ */
+
+void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...)
+{
+    if (!parser->failed) {
+        char text[768];
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        (void)error_set(parser->err, ERROR_USAGE, "line %u: %s", line, text);
+    }
+    parser->failed = true;
+    parser->lexer.position = parser->lexer.length;
+    ptx_lexer_advance(&parser->lexer);
+}
+
+void ptx_fail_memory(struct ptx_parser *parser)
+{
+    if (!parser->failed && parser->arena->total_bytes > CAP_ARENA_BYTES / 2)
+        ptx_fail(parser, parser->lexer.token.line, "the PTX needs more memory than is allowed");
+    else if (!parser->failed)
+        (void)error_no_memory(parser->err);
+    parser->failed = true;
+    parser->lexer.position = parser->lexer.length;
+    ptx_lexer_advance(&parser->lexer);
+}
+
+/* Puts a token into a message: its beginning, with anything odd replaced. */
+static const char *quote(const struct ptx_token *token, char room[48])
+{
+    if (token->kind == PTX_TOKEN_END)
+        return "the end of the text";
+    size_t n = 0;
+    room[n++] = '`';
+    if (token->kind == PTX_TOKEN_DOTTED)
+        room[n++] = '.';
+    for (size_t i = 0; i < token->length && i < 36; ++i) {
+        char c = token->text[i];
+        room[n++] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    room[n++] = '`';
+    room[n] = '\0';
+    return room;
+}
+
+void ptx_expected(struct ptx_parser *parser, const char *what)
+{
+    char room[48];
+    const struct ptx_token token = parser->lexer.token;
+    ptx_fail(parser, token.line, "expected %s, found %s", what, quote(&token, room));
+}
+
+bool ptx_at(const struct ptx_parser *parser, char punctuation)
+{
+    return parser->lexer.token.kind == PTX_TOKEN_PUNCTUATION &&
+           parser->lexer.token.punctuation == punctuation;
+}
+
+static bool token_is(const struct ptx_token *token, const char *text)
+{
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+}
+
+bool ptx_at_dotted(const struct ptx_parser *parser, const char *text)
+{
+    return parser->lexer.token.kind == PTX_TOKEN_DOTTED && token_is(&parser->lexer.token, text);
+}
+
+bool ptx_accept(struct ptx_parser *parser, char punctuation)
+{
+    bool there = ptx_at(parser, punctuation);
+    if (there)
+        ptx_lexer_advance(&parser->lexer);
+    return there;
+}
+
+void ptx_require(struct ptx_parser *parser, char punctuation)
+{
+    const char what[] = {'`', punctuation, '`', '\0'};
+    if (!ptx_accept(parser, punctuation))
+        ptx_expected(parser, what);
+}
+
+uint64_t ptx_require_integer(struct ptx_parser *parser, uint64_t max, const char *what)
+{
+    const struct ptx_token token = parser->lexer.token;
+    if (token.kind != PTX_TOKEN_INTEGER) {
+        ptx_expected(parser, what);
+        return 0;
+    }
+    if (token.value > max) {
+        ptx_fail(parser, token.line, "%s: %llu is more than the %llu that we accept", what,
+                 (unsigned long long)token.value, (unsigned long long)max);
+        return 0;
+    }
+    ptx_lexer_advance(&parser->lexer);
+    return token.value;
+}
+
+void ptx_skip_balanced(struct ptx_parser *parser, char open, char close)
+{
+    unsigned line = parser->lexer.token.line;
+    size_t depth = 0;
+    do {
+        if (ptx_at(parser, open))
+            ++depth;
+        else if (ptx_at(parser, close))
+            --depth;
+        if (parser->lexer.token.kind == PTX_TOKEN_END) {
+            ptx_fail(parser, line, "`%c` without its `%c`", open, close);
+            return;
+        }
+        ptx_lexer_advance(&parser->lexer);
+    } while (depth > 0);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------ */
+
+static size_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; ++i)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return (size_t)(hash ^ hash >> 29);
+}
+
+static void names_grow(struct ptx_parser *parser)
+{
+    size_t count = parser->bucket_count * 2;
+    struct ptx_name **buckets = calloc(count, sizeof(struct ptx_name *));
+    if (buckets == NULL)
+        return; /* longer chains, still right */
+    for (size_t i = 0; i < parser->bucket_count; ++i)
+        for (struct ptx_name *name = parser->buckets[i], *next = NULL; name != NULL; name = next) {
+            next = name->next;
+            size_t slot = hash_of(name->text, name->length) & (count - 1);
+            name->next = buckets[slot];
+            buckets[slot] = name;
+        }
+    free(parser->buckets);
+    parser->buckets = buckets;
+    parser->bucket_count = count;
+}
+
+struct ptx_name *ptx_name_of(struct ptx_parser *parser, const char *text, size_t length)
+{
+    static struct ptx_name none = {.text = ""};
+    size_t slot = hash_of(text, length) & (parser->bucket_count - 1);
+    size_t chain = 0;
+    for (struct ptx_name *name = parser->buckets[slot]; name != NULL; name = name->next, ++chain)
+        if (name->length == length && memcmp(name->text, text, length) == 0)
+            return name;
+    if (length > CAP_NAME_BYTES) {
+        ptx_fail(parser, parser->lexer.token.line, "a name of %zu characters is too long", length);
+        return &none;
+    }
+    struct ptx_name *name = arena_alloc(parser->arena, sizeof *name);
+    const char *copy = arena_text(parser->arena, text, length);
+    if (name == NULL || copy == NULL) {
+        ptx_fail_memory(parser);
+        return &none;
+    }
+    *name = (struct ptx_name){.text = copy, .length = length, .next = parser->buckets[slot]};
+    parser->buckets[slot] = name;
+    if (chain > 4 && parser->bucket_count < (size_t)1 << 22)
+        names_grow(parser);
+    return name;
+}
+
+void ptx_scope_open(struct ptx_parser *parser)
+{
+    if (parser->scope_depth + 1 >= CAP_SCOPE_DEPTH) {
+        ptx_fail(parser, parser->lexer.token.line, "more than %d scopes inside one another",
+                 CAP_SCOPE_DEPTH - 1);
+        return;
+    }
+    unsigned *parents = arena_grow(parser->arena, parser->scope_parents, parser->scope_count,
+                                   &parser->scope_capacity, sizeof *parents);
+    if (parents == NULL) {
+        ptx_fail_memory(parser);
+        return;
+    }
+    parser->scope_parents = parents;
+    unsigned number = (unsigned)parser->scope_count++;
+    parents[number] = parser->scopes[parser->scope_depth].number;
+    parser->scopes[++parser->scope_depth] = (struct ptx_scope){.number = number};
+}
+
+void ptx_scope_close(struct ptx_parser *parser)
+{
+    if (parser->scope_depth == 0)
+        return;
+    struct ptx_scope *scope = &parser->scopes[parser->scope_depth--];
+    for (struct ptx_symbol *symbol = scope->declared; symbol != NULL; symbol = symbol->next)
+        ptx_name_of(parser, symbol->name, strlen(symbol->name))->symbol = symbol->shadowed;
+}
+
+struct ptx_symbol *ptx_symbol_new(struct ptx_parser *parser, enum ptx_symbol_kind kind,
+                                  const struct ptx_token *token)
+{
+    struct ptx_symbol *symbol = arena_alloc(parser->arena, sizeof *symbol);
+    if (symbol == NULL) {
+        ptx_fail_memory(parser);
+        return NULL;
+    }
+    symbol->kind = kind;
+    symbol->line = token->line;
+    symbol->name = ptx_name_of(parser, token->text, token->length)->text;
+    symbol->scope = parser->scopes[parser->scope_depth].number;
+    symbol->vector = 1;
+    return symbol;
+}
+
+void ptx_declare(struct ptx_parser *parser, struct ptx_symbol *symbol)
+{
+    struct ptx_name *name = ptx_name_of(parser, symbol->name, strlen(symbol->name));
+    if (parser->failed)
+        return;
+    struct ptx_scope *scope = &parser->scopes[parser->scope_depth];
+    if (name->symbol != NULL && name->symbol->scope == scope->number) {
+        bool again = scope->number == 0 && (symbol->is_extern || name->symbol->is_extern);
+        if (!again) {
+            ptx_fail(parser, symbol->line, "`%.200s` is declared twice (first in line %u)",
+                     symbol->name, name->symbol->line);
+            return;
+        }
+    }
+    symbol->shadowed = name->symbol;
+    symbol->next = scope->declared;
+    scope->declared = symbol;
+    name->symbol = symbol;
+}
+
+/* ---- Directives of both scopes ----------------------------------------------------------------- */
+
+static unsigned accept_integer(struct ptx_parser *parser)
+{
+    unsigned value = 0;
+    if (parser->lexer.token.kind == PTX_TOKEN_INTEGER) {
+        value = (unsigned)parser->lexer.token.value;
+        ptx_lexer_advance(&parser->lexer);
+    }
+    return value;
+}
+
+/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
+void ptx_parse_location(struct ptx_parser *parser)
+{
+    struct ptx_location *location = arena_alloc(parser->arena, sizeof *location);
+    if (location == NULL) {
+        ptx_fail_memory(parser);
+        return;
+    }
+    ptx_lexer_advance(&parser->lexer);
+    location->file = accept_integer(parser);
+    location->line = accept_integer(parser);
+    (void)accept_integer(parser);
+    while (ptx_accept(parser, ',')) {
+        bool inlined = token_is(&parser->lexer.token, "inlined_at");
+        if (parser->lexer.token.kind != PTX_TOKEN_NAME) {
+            ptx_expected(parser, "function_name or inlined_at");
+            return;
+        }
+        ptx_lexer_advance(&parser->lexer);
+        if (inlined) {
+            location->inlined_file = accept_integer(parser);
+            location->inlined_line = accept_integer(parser);
+            (void)accept_integer(parser);
+        } else if (parser->lexer.token.kind == PTX_TOKEN_NAME) {
+            ptx_lexer_advance(&parser->lexer);
+            if (ptx_accept(parser, '+'))
+                (void)accept_integer(parser);
+        }
+    }
+    /* Line 0 means "nowhere in particular": keep the line before it. */
+    if (location->line == 0 && parser->location != NULL)
+        return;
+    parser->location = location;
+    if (parser->body != NULL && parser->body->first_location == NULL)
+        parser->body->first_location = location;
+}
+
+static char *unescape(struct ptx_parser *parser, const struct ptx_token *token)
+{
+    char *text = arena_text(parser->arena, token->text, token->length);
+    if (text == NULL) {
+        ptx_fail_memory(parser);
+        return NULL;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < token->length; ++i) {
+        char c = token->text[i];
+        if (c == '\\' && i + 1 < token->length) {
+            c = token->text[++i];
+            c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+        }
+        text[n++] = c == '\0' ? '?' : c;
+    }
+    text[n] = '\0';
+    return text;
+}
+
+/* .pragma "text" [, "text"] ; */
+void ptx_parse_pragma(struct ptx_parser *parser)
+{
+    ptx_lexer_advance(&parser->lexer);
+    do {
+        const struct ptx_token token = parser->lexer.token;
+        if (token.kind != PTX_TOKEN_STRING) {
+            ptx_expected(parser, "a string after .pragma");
+            return;
+        }
+        struct ptx_module *module = parser->module;
+        struct ptx_pragma *list =
+            arena_grow(parser->arena, module->pragmas, module->pragma_count,
+                       &module->pragma_capacity, sizeof *module->pragmas);
+        char *text = unescape(parser, &token);
+        if (list == NULL || text == NULL) {
+            ptx_fail_memory(parser);
+            return;
+        }
+        module->pragmas = list;
+        list[module->pragma_count++] = (struct ptx_pragma){
+            .text = text,
+            .function = parser->body == NULL ? NULL : parser->body->face.name,
+            .line = token.line};
+        ptx_lexer_advance(&parser->lexer);
+    } while (ptx_accept(parser, ','));
+    ptx_require(parser, ';');
+}
+
+/* .file NUMBER "path" [, TIME, SIZE] */
+static void parse_file(struct ptx_parser *parser)
+{
+    ptx_lexer_advance(&parser->lexer);
+    unsigned number = (unsigned)ptx_require_integer(parser, UINT32_MAX, "the number of a .file");
+    const struct ptx_token token = parser->lexer.token;
+    if (token.kind != PTX_TOKEN_STRING) {
+        ptx_expected(parser, "the path of a .file");
+        return;
+    }
+    struct ptx_module *module = parser->module;
+    struct ptx_file *files = arena_grow(parser->arena, module->files, module->file_count,
+                                        &module->file_capacity, sizeof *files);
+    char *path = unescape(parser, &token);
+    if (files == NULL || path == NULL) {
+        ptx_fail_memory(parser);
+        return;
+    }
+    module->files = files;
+    if (module->file_count < CAP_FILES)
+        files[module->file_count++] = (struct ptx_file){.number = number, .path = path};
+    ptx_lexer_advance(&parser->lexer);
+    while (ptx_accept(parser, ','))
+        (void)accept_integer(parser);
+}
+
+/* ---- Functions -------------------------------------------------------------------------------- */
+
+static void parse_dimensions(struct ptx_parser *parser, unsigned dimensions[3])
+{
+    dimensions[0] = dimensions[1] = dimensions[2] = 1;
+    unsigned i = 0;
+    do {
+        uint64_t value = ptx_require_integer(parser, UINT32_MAX, "a number of threads");
+        if (i < 3)
+            dimensions[i++] = (unsigned)value;
+    } while (ptx_accept(parser, ','));
+}
+
+/* Performance-tuning directives between the parameters and the body. */
+static void parse_function_directives(struct ptx_parser *parser, struct ptx_function *face)
+{
+    while (parser->lexer.token.kind == PTX_TOKEN_DOTTED && !parser->failed) {
+        if (ptx_at_dotted(parser, "pragma")) {
+            ptx_parse_pragma(parser);
+            continue;
+        }
+        const struct ptx_token token = parser->lexer.token;
+        ptx_lexer_advance(&parser->lexer);
+        unsigned ignored[3];
+        if (token_is(&token, "maxntid"))
+            parse_dimensions(parser, face->max_threads);
+        else if (token_is(&token, "reqntid"))
+            parse_dimensions(parser, face->required_threads);
+        else if (token_is(&token, "minnctapersm"))
+            face->min_blocks =
+                (unsigned)ptx_require_integer(parser, UINT32_MAX, "a number of blocks");
+        else if (token_is(&token, "maxnreg"))
+            face->max_registers =
+                (unsigned)ptx_require_integer(parser, UINT32_MAX, "a number of registers");
+        else if (parser->lexer.token.kind == PTX_TOKEN_INTEGER)
+            parse_dimensions(parser, ignored); /* .maxclusterrank 8 and what comes after it */
+    }
+}
+
+static struct ptx_body *function_named(struct ptx_parser *parser, const struct ptx_token *token)
+{
+    struct ptx_name *name = ptx_name_of(parser, token->text, token->length);
+    if (name->symbol != NULL && name->symbol->kind == PTX_SYMBOL_FUNCTION)
+        return name->symbol->body;
+    struct ptx_module *module = parser->module;
+    struct ptx_body **list = arena_grow(parser->arena, module->bodies, module->body_count,
+                                        &module->body_capacity, sizeof(struct ptx_body *));
+    struct ptx_body *body = arena_alloc(parser->arena, sizeof *body);
+    struct ptx_symbol *symbol = ptx_symbol_new(parser, PTX_SYMBOL_FUNCTION, token);
+    if (list == NULL || body == NULL || symbol == NULL) {
+        ptx_fail_memory(parser);
+        return NULL;
+    }
+    module->bodies = list;
+    if (module->body_count >= CAP_FUNCTIONS) {
+        ptx_fail(parser, token->line, "more than %d functions", CAP_FUNCTIONS);
+        return NULL;
+    }
+    list[module->body_count++] = body;
+    body->symbol = symbol;
+    symbol->body = body;
+    body->face.name = symbol->name;
+    body->face.line = token->line;
+    body->face.is_extern = true;
+    ptx_declare(parser, symbol);
+    return body;
+}
+
+static void publish_parameters(struct ptx_parser *parser, struct ptx_body *body)
+{
+    struct ptx_parameter *list =
+        arena_array(parser->arena, body->formal_count, sizeof *list);
+    if (list == NULL) {
+        ptx_fail_memory(parser);
+        return;
+    }
+    for (size_t i = 0; i < body->formal_count; ++i) {
+        const struct ptx_symbol *formal = body->formals[i];
+        list[i] = (struct ptx_parameter){
+            .name = formal->name, .bytes = (unsigned)formal->bytes, .align = formal->align};
+    }
+    body->face.parameters = list;
+    body->face.parameter_count = body->formal_count;
+}
+
+/* .entry NAME (…) directives { … }    .func (…) NAME (…) directives { … } or ; */
+static void parse_function(struct ptx_parser *parser, bool is_entry)
+{
+    struct ptx_body scratch = {0};
+    ptx_lexer_advance(&parser->lexer);
+    while (ptx_at_dotted(parser, "attribute")) {
+        ptx_lexer_advance(&parser->lexer);
+        ptx_skip_balanced(parser, '(', ')');
+    }
+    parser->scope_count = 1; /* number 0 is the module's */
+    ptx_scope_open(parser);
+    if (ptx_at(parser, '('))
+        ptx_parse_parameters(parser, &scratch.returns, &scratch.return_count, true, false);
+    const struct ptx_token token = parser->lexer.token;
+    if (token.kind != PTX_TOKEN_NAME) {
+        ptx_expected(parser, "the name of a function");
+        return;
+    }
+    ptx_lexer_advance(&parser->lexer);
+    if (ptx_at(parser, '('))
+        ptx_parse_parameters(parser, &scratch.formals, &scratch.formal_count, false, false);
+
+    /* The function's own name belongs to the module, not to the scope of its parameters. */
+    unsigned depth = parser->scope_depth;
+    parser->scope_depth = 0;
+    struct ptx_body *body = function_named(parser, &token);
+    parser->scope_depth = depth;
+    if (body == NULL || parser->failed)
+        return;
+    if (!body->has_body) {
+        body->returns = scratch.returns;
+        body->return_count = scratch.return_count;
+        body->formals = scratch.formals;
+        body->formal_count = scratch.formal_count;
+        publish_parameters(parser, body);
+    }
+    parser->body = body;
+    parser->location = NULL;
+    struct ptx_function directives = body->face;
+    parse_function_directives(parser, &directives);
+    if (ptx_at(parser, '{')) {
+        if (body->has_body) {
+            ptx_fail(parser, token.line, "function `%.200s` is defined twice (first in line %u)",
+                     body->face.name, body->face.line);
+            return;
+        }
+        body->face = directives;
+        body->has_body = true;
+        body->face.is_entry = is_entry;
+        body->face.is_extern = false;
+        body->face.line = token.line;
+        body->face.body_begin = body->face.directives_end = parser->lexer.token.offset;
+        ptx_parse_body(parser);
+    } else {
+        body->face.is_entry = is_entry || body->face.is_entry;
+        ptx_require(parser, ';');
+    }
+    parser->body = NULL;
+    parser->location = NULL;
+    ptx_scope_close(parser);
+}
+
+/* ---- Modules ---------------------------------------------------------------------------------- */
+
+static void parse_version(struct ptx_parser *parser)
+{
+    ptx_lexer_advance(&parser->lexer);
+    double version = 0;
+    if (parser->lexer.token.kind == PTX_TOKEN_FLOAT)
+        memcpy(&version, &parser->lexer.token.value, sizeof version);
+    if (!(version >= 1.0 && version < 100.0)) {
+        ptx_expected(parser, "a version such as 9.0");
+        return;
+    }
+    parser->module->version = (unsigned)(version * 10.0 + 0.5);
+    ptx_lexer_advance(&parser->lexer);
+}
+
+static void parse_target(struct ptx_parser *parser)
+{
+    do {
+        ptx_lexer_advance(&parser->lexer);
+        const struct ptx_token token = parser->lexer.token;
+        if (token.kind != PTX_TOKEN_NAME) {
+            ptx_expected(parser, "a target such as sm_75");
+            return;
+        }
+        if (parser->module->target[0] == '\0' && token.length > 3 &&
+            memcmp(token.text, "sm_", 3) == 0)
+            parser->module->target = ptx_name_of(parser, token.text, token.length)->text;
+        ptx_lexer_advance(&parser->lexer);
+    } while (ptx_at(parser, ','));
+}
+
+static void parse_module_directive(struct ptx_parser *parser)
+{
+    bool is_extern = false;
+    while (ptx_at_dotted(parser, "visible") || ptx_at_dotted(parser, "extern") ||
+           ptx_at_dotted(parser, "weak") || ptx_at_dotted(parser, "common")) {
+        is_extern = is_extern || ptx_at_dotted(parser, "extern");
+        ptx_lexer_advance(&parser->lexer);
+    }
+    if (ptx_at_dotted(parser, "entry")) {
+        parse_function(parser, true);
+    } else if (ptx_at_dotted(parser, "func")) {
+        parse_function(parser, false);
+    } else if (ptx_at_space(parser)) {
+        ptx_parse_declaration(parser, is_extern);
+    } else if (ptx_at_dotted(parser, "version")) {
+        parse_version(parser);
+    } else if (ptx_at_dotted(parser, "target")) {
+        parse_target(parser);
+    } else if (ptx_at_dotted(parser, "address_size")) {
+        ptx_lexer_advance(&parser->lexer);
+        parser->module->address_bytes =
+            (unsigned)ptx_require_integer(parser, 64, "an address size") / 8;
+    } else if (ptx_at_dotted(parser, "file")) {
+        parse_file(parser);
+    } else if (ptx_at_dotted(parser, "loc")) {
+        ptx_parse_location(parser);
+    } else if (ptx_at_dotted(parser, "pragma")) {
+        ptx_parse_pragma(parser);
+    } else if (ptx_at_dotted(parser, "section")) {
+        ptx_lexer_advance(&parser->lexer);
+        while (!ptx_at(parser, '{') && parser->lexer.token.kind != PTX_TOKEN_END)
+            ptx_lexer_advance(&parser->lexer);
+        ptx_skip_balanced(parser, '{', '}');
+    } else if (ptx_at_dotted(parser, "alias")) {
+        while (!ptx_at(parser, ';') && parser->lexer.token.kind != PTX_TOKEN_END)
+            ptx_lexer_advance(&parser->lexer);
+        ptx_require(parser, ';');
+    } else {
+        ptx_expected(parser, "a directive such as .entry or .global");
+    }
+}
+
+/* What an extern function is for, so that an audit need not look at instructions. */
+static void note_call(struct ptx_body *caller, const struct ptx_body *callee)
+{
+    struct ptx_function *face = &caller->face;
+    if (callee->has_body)
+        return;
+    if (strcmp(callee->face.name, "vprintf") == 0)
+        face->calls_vprintf = true;
+    else if (strcmp(callee->face.name, "malloc") == 0)
+        face->calls_malloc = true;
+    else if (strcmp(callee->face.name, "free") == 0)
+        face->calls_free = true;
+    else if (strcmp(callee->face.name, "__assertfail") == 0)
+        face->calls_assert = true;
+    else {
+        face->calls_other = true;
+        if (face->calls_other_name == NULL)
+            face->calls_other_name = callee->face.name;
+    }
+}
+
+static void note_inline_asm(struct ptx_module *module, struct ptx_body *body)
+{
+    for (size_t i = 0; i < body->instruction_count; ++i) {
+        const struct ptx_instruction *instruction = &body->instructions[i];
+        for (size_t o = 0; o < instruction->operand_count; ++o) {
+            const struct ptx_symbol *symbol = instruction->operands[o].symbol;
+            if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION)
+                note_call(body, symbol->body);
+        }
+        if (instruction->inline_asm && body->face.inline_asm_file == NULL &&
+            instruction->location != NULL) {
+            body->face.inline_asm_file = ptx_file_path(module, instruction->location->file);
+            body->face.inline_asm_line = instruction->location->line;
+        }
+    }
+}
+
+/* Initialisers may name variables and functions that are declared after them. */
+static void resolve_initialisers(struct ptx_parser *parser)
+{
+    for (size_t v = 0; v < parser->module->variable_count; ++v) {
+        const struct ptx_symbol *variable = parser->module->variables[v];
+        for (size_t i = 0; i < variable->initialiser_count; ++i) {
+            struct ptx_initialiser *item = &variable->initialiser[i];
+            if (item->symbol == NULL)
+                continue;
+            item->target = ptx_name_of(parser, item->symbol, strlen(item->symbol))->symbol;
+            if (item->target == NULL)
+                ptx_fail(parser, item->line, "`%.200s` is declared nowhere", item->symbol);
+        }
+    }
+}
+
+static int publish_variables(struct ptx_module *module)
+{
+    struct ptx_variable *faces =
+        arena_array(&module->arena, module->variable_count, sizeof *faces);
+    if (faces == NULL)
+        return -1;
+    for (size_t i = 0; i < module->variable_count; ++i) {
+        const struct ptx_symbol *symbol = module->variables[i];
+        faces[i] = (struct ptx_variable){.name = symbol->name,
+                                         .space = symbol->space,
+                                         .bytes = symbol->bytes,
+                                         .is_extern = symbol->is_extern,
+                                         .has_initialiser = symbol->initialiser_count > 0,
+                                         .line = symbol->line};
+    }
+    module->variable_faces = faces;
+    return ptx_find_written(module);
+}
+
+struct ptx_module *ptx_parse(const char *text, size_t length, struct error *err)
+{
+    if (length > CAP_TEXT_BYTES) {
+        (void)error_set(err, ERROR_USAGE, "the PTX is %zu bytes long; at most %zu are accepted",
+                        length, CAP_TEXT_BYTES);
+        return NULL;
+    }
+    struct ptx_module *module = calloc(1, sizeof *module);
+    struct ptx_parser *parser = calloc(1, sizeof *parser);
+    char *copy = malloc(length + 1);
+    struct ptx_name **buckets = calloc(1024, sizeof(struct ptx_name *));
+    if (module == NULL || parser == NULL || copy == NULL || buckets == NULL) {
+        free(module);
+        free(parser);
+        free(copy);
+        free(buckets);
+        (void)error_no_memory(err);
+        return NULL;
+    }
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    module->text = copy;
+    module->length = length;
+    module->target = "";
+    module->address_bytes = 8;
+    struct error trouble = {0};
+    *parser = (struct ptx_parser){.module = module,
+                                  .arena = &module->arena,
+                                  .err = &trouble,
+                                  .buckets = buckets,
+                                  .bucket_count = 1024};
+    ptx_lexer_start(&parser->lexer, copy, length);
+    if (parser->lexer.token.kind == PTX_TOKEN_END)
+        ptx_fail(parser, 1, "there is no PTX in this text");
+    else if (!ptx_at_dotted(parser, "version"))
+        ptx_expected(parser, "PTX to begin with .version");
+    while (parser->lexer.token.kind != PTX_TOKEN_END && !parser->failed)
+        parse_module_directive(parser);
+    for (size_t i = 0; i < module->body_count && !parser->failed; ++i)
+        note_inline_asm(module, module->bodies[i]);
+    if (!parser->failed)
+        resolve_initialisers(parser);
+    if (!parser->failed && publish_variables(module) != 0)
+        ptx_fail_memory(parser);
+    bool failed = parser->failed;
+    free(parser->buckets);
+    free(parser);
+    if (failed) {
+        ptx_free(module);
+        (void)error_set(err, trouble.kind, "%s", trouble.text);
+        return NULL;
+    }
+    return module;
+}
+
+void ptx_free(struct ptx_module *module)
+{
+    if (module == NULL)
+        return;
+    arena_release(&module->arena);
+    free(module->text);
+    free(module);
+}
