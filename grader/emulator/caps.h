@@ -29,13 +29,17 @@
 #define CAP_ARRAY_RANK 16
 
 /* Memory of one emulator */
-#define CAP_VARIABLE_BYTES ((uint64_t)1 << 40)        /* declared: parsed, refused when it has to run */
-#define CAP_MODULE_MEMORY_BYTES ((uint64_t)256 << 20) /* .global and .const of a module that runs */
-#define CAP_BUFFER_BYTES ((uint64_t)4 << 30)          /* of one emulator_allocate() */
+#define CAP_VARIABLE_BYTES ((uint64_t)1 << 40) /* declared: parsed, refused when it has to run */
+#define CAP_MODULE_MEMORY_BYTES                                                                    \
+    ((uint64_t)256 << 20)                    /* .global and .const of a module that runs           \
+                                              */
+#define CAP_BUFFER_BYTES ((uint64_t)4 << 30) /* of one emulator_allocate() */
 #define CAP_BUFFERS 65536
-#define CAP_REGISTER_FILE_BYTES (8u << 20)   /* of one warp, one call frame */
-#define CAP_LOCAL_BYTES (512u << 10)         /* of one thread, all call frames */
-#define CAP_WARP_MEMORY_BYTES (256u << 20)   /* registers and local memory of the warps of a block */
+#define CAP_REGISTER_FILE_BYTES (8u << 20) /* of one warp, one call frame */
+#define CAP_LOCAL_BYTES (512u << 10)       /* of one thread, all call frames */
+#define CAP_WARP_MEMORY_BYTES                                                                      \
+    (256u << 20)                             /* registers and local memory of the warps of a block \
+                                              */
 #define CAP_SHARED_BYTES (256u << 10)        /* of one block, static and dynamic */
 #define CAP_CALL_DEPTH 1024                  /* frames of one thread */
 #define CAP_HEAP_BYTES ((uint64_t)8 << 20)   /* device malloc, as cudaLimitMallocHeapSize has it */

@@ -44,8 +44,8 @@ struct ptx_pragma {
 
 struct ptx_function {
     const char *name;
-    bool is_entry, is_extern; /* extern: declared without a body */
-    unsigned line;            /* of the directive, in the PTX text */
+    bool is_entry, is_extern;    /* extern: declared without a body */
+    unsigned line;               /* of the directive, in the PTX text */
     size_t body_begin, body_end; /* byte offsets of '{' and of '}'; both 0 without a body */
     size_t directives_end;       /* byte offset where a directive may be inserted (before '{') */
     const struct ptx_parameter *parameters;

@@ -22,12 +22,12 @@ enum ptx_symbol_kind {
     PTX_SYMBOL_TARGETS,   /* .branchtargets, .calltargets */
 };
 
-struct ptx_initialiser { /* one scalar of an initialised variable */
-    uint64_t value;      /* or what is added to the symbol's address */
-    const char *symbol;  /* NULL: a plain value */
+struct ptx_initialiser {             /* one scalar of an initialised variable */
+    uint64_t value;                  /* or what is added to the symbol's address */
+    const char *symbol;              /* NULL: a plain value */
     const struct ptx_symbol *target; /* what `symbol` names: a variable or a function */
     unsigned line;
-    bool generic; /* the generic address is wanted */
+    bool generic;        /* the generic address is wanted */
     unsigned mask_shift; /* mask operator 0xFF00(symbol): bits to shift right; 0xff: whole */
 };
 
@@ -35,7 +35,7 @@ struct ptx_symbol {
     enum ptx_symbol_kind kind;
     const char *name;
     unsigned line;
-    unsigned scope; /* the scope it was declared in; 0: the module */
+    unsigned scope;              /* the scope it was declared in; 0: the module */
     struct ptx_symbol *shadowed; /* the parser's: what the name meant before */
     struct ptx_symbol *next;     /* the parser's: declared in the same scope */
 
@@ -51,7 +51,7 @@ struct ptx_symbol {
     bool is_extern, is_formal, is_return; /* is_formal: a parameter of the function */
     bool unsized;                         /* [] */
     struct ptx_initialiser *initialiser;
-    size_t initialiser_count; /* scalars given; the rest is zero */
+    size_t initialiser_count;       /* scalars given; the rest is zero */
     const struct ptx_symbol *owner; /* the function it stands in; NULL: module scope */
     unsigned number;                /* index among the variables of its function or module */
 
@@ -82,11 +82,11 @@ enum ptx_operand_kind {
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    bool negated;  /* !p; for an integer or a float the sign is in the value */
+    bool negated;   /* !p; for an integer or a float the sign is in the value */
     char component; /* 'x' … 'w'; NUL: none */
     unsigned index;
     uint64_t value;
-    const char *name; /* as written, for messages and for what is resolved later */
+    const char *name;     /* as written, for messages and for what is resolved later */
     unsigned scope, line; /* where the name stands */
     const struct ptx_symbol *symbol;
     struct ptx_operand *children;
@@ -94,14 +94,14 @@ struct ptx_operand {
 };
 
 struct ptx_instruction {
-    const char *text;   /* "ld.global.f32" */
-    const char *opcode; /* "ld" */
+    const char *text;             /* "ld.global.f32" */
+    const char *opcode;           /* "ld" */
     const char *const *modifiers; /* "global", "f32" */
     unsigned modifier_count;
     const struct ptx_operand *guard; /* a register operand; NULL: none. negated: @!p */
     struct ptx_operand *operands;
     size_t operand_count;
-    unsigned line; /* in the PTX text */
+    unsigned line;                       /* in the PTX text */
     const struct ptx_location *location; /* NULL: no .loc before it */
     bool inline_asm;
 };
@@ -117,7 +117,7 @@ struct ptx_body {
     bool has_body;
     struct ptx_instruction *instructions;
     size_t instruction_count, instruction_capacity;
-    unsigned register_count;      /* numbers given out */
+    unsigned register_count;       /* numbers given out */
     struct ptx_symbol **registers; /* their declarations, in order */
     size_t register_symbol_count, register_symbol_capacity;
     struct ptx_symbol **variables; /* declared inside, formals included */

@@ -1,15 +1,15 @@
 /* ptx_body.c - the inside of a function: statements, instructions, operands. */
 #include "emulator/ptx_parser.h"
 
-/* ---- Operands --------------------------------------------------------------------------------- */
+/* ---- Operands ---------------------------------------------------------------------------------
+ */
 
 struct operand_list {
     struct ptx_operand *items;
     size_t count, capacity;
 };
 
-static struct ptx_operand parse_operand(struct ptx_parser *parser, unsigned depth,
-                                        size_t *budget);
+static struct ptx_operand parse_operand(struct ptx_parser *parser, unsigned depth, size_t *budget);
 
 static void add_operand(struct ptx_parser *parser, struct operand_list *list,
                         const struct ptx_operand *operand)
@@ -42,10 +42,10 @@ static struct ptx_operand parse_group(struct ptx_parser *parser, enum ptx_operan
     group.child_count = list.count;
     if (kind == PTX_OPERAND_ADDRESS && list.count > 0 && !parser->failed) {
         /* [base + offset]: the offset was read as part of the base */
-        group.value = list.items[0].kind == PTX_OPERAND_REGISTER ||
-                              list.items[0].kind == PTX_OPERAND_SYMBOL
-                          ? list.items[0].value
-                          : 0;
+        group.value =
+            list.items[0].kind == PTX_OPERAND_REGISTER || list.items[0].kind == PTX_OPERAND_SYMBOL
+                ? list.items[0].value
+                : 0;
     } else if (kind == PTX_OPERAND_ADDRESS && !parser->failed) {
         ptx_expected(parser, "an address between [ and ]");
     }
@@ -94,8 +94,8 @@ static void explain_name(struct ptx_parser *parser, struct ptx_operand *operand,
     operand->scope = parser->scopes[parser->scope_depth].number;
     operand->line = token->line;
     operand->symbol = name->symbol;
-    if (name->symbol == NULL || (name->symbol->kind == PTX_SYMBOL_REGISTER &&
-                                 name->symbol->count != 0)) {
+    if (name->symbol == NULL ||
+        (name->symbol->kind == PTX_SYMBOL_REGISTER && name->symbol->count != 0)) {
         operand->symbol = find_bank(parser, token->text, token->length, &operand->index);
         if (operand->symbol != NULL)
             operand->kind = PTX_OPERAND_REGISTER;
@@ -206,7 +206,8 @@ static struct ptx_operand parse_operand(struct ptx_parser *parser, unsigned dept
     return operand;
 }
 
-/* ---- Instructions ----------------------------------------------------------------------------- */
+/* ---- Instructions -----------------------------------------------------------------------------
+ */
 
 /* Remembers every operand whose name is still a riddle. The tree is at most CAP_OPERAND_DEPTH deep.
  */
@@ -216,9 +217,8 @@ static void collect_pending(struct ptx_parser *parser, struct ptx_operand *opera
         collect_pending(parser, &operand->children[i]);
     if (operand->kind != PTX_OPERAND_SYMBOL || operand->symbol != NULL)
         return;
-    struct ptx_operand **list =
-        arena_grow(parser->arena, parser->pending, parser->pending_count,
-                   &parser->pending_capacity, sizeof(struct ptx_operand *));
+    struct ptx_operand **list = arena_grow(parser->arena, parser->pending, parser->pending_count,
+                                           &parser->pending_capacity, sizeof(struct ptx_operand *));
     if (list == NULL) {
         ptx_fail_memory(parser);
         return;
@@ -319,7 +319,8 @@ static void parse_instruction(struct ptx_parser *parser, const struct ptx_operan
     ptx_require(parser, ';');
 }
 
-/* ---- Statements ------------------------------------------------------------------------------- */
+/* ---- Statements -------------------------------------------------------------------------------
+ */
 
 /* Labels are kept under "name<scope>", a text that no identifier has, so that equal labels of many
  * scopes cost nothing. NULL: the name is too long. */
@@ -451,7 +452,8 @@ static void note_inline_asm(struct ptx_parser *parser)
     parser->lexer.inline_asm_line = 0;
 }
 
-/* ---- The end of a function -------------------------------------------------------------------- */
+/* ---- The end of a function --------------------------------------------------------------------
+ */
 
 /* The label of that name in the innermost scope around the operand. */
 static const struct ptx_symbol *find_label(struct ptx_parser *parser, const char *text,

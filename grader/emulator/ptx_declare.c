@@ -2,7 +2,8 @@
  * PTX ISA, chapters 4.5 "Constants", 5.4 "Variables". */
 #include "emulator/ptx_parser.h"
 
-/* ---- Constant expressions --------------------------------------------------------------------- */
+/* ---- Constant expressions ---------------------------------------------------------------------
+ */
 
 static struct ptx_constant parse_primary(struct ptx_parser *parser, unsigned depth)
 {
@@ -145,7 +146,8 @@ struct ptx_constant ptx_parse_constant(struct ptx_parser *parser, unsigned depth
     return parse_binary(parser, depth, 1);
 }
 
-/* ---- Initialisers ----------------------------------------------------------------------------- */
+/* ---- Initialisers -----------------------------------------------------------------------------
+ */
 
 struct initialiser_list {
     struct ptx_initialiser *items;
@@ -182,19 +184,19 @@ static void add_initialiser(struct ptx_parser *parser, struct initialiser_list *
         memcpy(&constant.value, &wide, sizeof wide);
         constant.is_float = true;
     }
-    struct ptx_initialiser *items = arena_grow(parser->arena, list->items, list->count,
-                                               &list->capacity, sizeof *items);
+    struct ptx_initialiser *items =
+        arena_grow(parser->arena, list->items, list->count, &list->capacity, sizeof *items);
     if (items == NULL) {
         ptx_fail_memory(parser);
         return;
     }
     list->items = items;
     struct ptx_initialiser *item = &items[list->count++];
-    *item = (struct ptx_initialiser){
-        .value = constant.is_float ? float_bits(type, &constant) : constant.value,
-        .symbol = constant.symbol,
-        .generic = constant.generic,
-        .line = line};
+    *item = (struct ptx_initialiser){.value = constant.is_float ? float_bits(type, &constant)
+                                                                : constant.value,
+                                     .symbol = constant.symbol,
+                                     .generic = constant.generic,
+                                     .line = line};
     if (constant.mask != 0)
         item->mask_shift = (unsigned)__builtin_ctzll(constant.mask);
 }
@@ -217,8 +219,8 @@ static void parse_initialiser(struct ptx_parser *parser, struct initialiser_list
         bool nested = ptx_at(parser, '{');
         parse_initialiser(parser, list, type, row_elements, depth + 1);
         while (nested && !parser->failed && list->count - begin < row_elements[depth]) {
-            struct ptx_initialiser *items = arena_grow(parser->arena, list->items, list->count,
-                                                       &list->capacity, sizeof *items);
+            struct ptx_initialiser *items =
+                arena_grow(parser->arena, list->items, list->count, &list->capacity, sizeof *items);
             if (items == NULL) {
                 ptx_fail_memory(parser);
                 return;
@@ -232,7 +234,8 @@ static void parse_initialiser(struct ptx_parser *parser, struct initialiser_list
     ptx_require(parser, '}');
 }
 
-/* ---- Declarators ------------------------------------------------------------------------------ */
+/* ---- Declarators ------------------------------------------------------------------------------
+ */
 
 struct declaration {
     enum ptx_space space;
@@ -246,9 +249,9 @@ static enum ptx_space space_of(const struct ptx_parser *parser)
     static const struct {
         const char *name;
         enum ptx_space space;
-    } spaces[] = {{"reg", PTX_REG},     {"param", PTX_PARAM}, {"const", PTX_CONST},
+    } spaces[] = {{"reg", PTX_REG},       {"param", PTX_PARAM}, {"const", PTX_CONST},
                   {"global", PTX_GLOBAL}, {"local", PTX_LOCAL}, {"shared", PTX_SHARED},
-                  {"sreg", PTX_REG},    {"tex", PTX_GLOBAL}};
+                  {"sreg", PTX_REG},      {"tex", PTX_GLOBAL}};
     for (size_t i = 0; i < COUNT_OF(spaces); ++i)
         if (ptx_at_dotted(parser, spaces[i].name))
             return spaces[i].space;
@@ -362,8 +365,8 @@ static void list_variable(struct ptx_parser *parser, struct ptx_symbol *symbol)
         return;
     }
     struct ptx_module *module = parser->module;
-    bool module_wide = parser->body == NULL || symbol->space == PTX_GLOBAL ||
-                       symbol->space == PTX_CONST;
+    bool module_wide =
+        parser->body == NULL || symbol->space == PTX_GLOBAL || symbol->space == PTX_CONST;
     struct ptx_symbol ***list = module_wide ? &module->variables : &parser->body->variables;
     size_t *count = module_wide ? &module->variable_count : &parser->body->variable_count;
     size_t *capacity = module_wide ? &module->variable_capacity : &parser->body->variable_capacity;
@@ -414,8 +417,8 @@ static struct ptx_symbol *parse_declarator(struct ptx_parser *parser,
         return NULL;
     }
     bool is_register = declaration->space == PTX_REG;
-    struct ptx_symbol *symbol = ptx_symbol_new(
-        parser, is_register ? PTX_SYMBOL_REGISTER : PTX_SYMBOL_VARIABLE, &token);
+    struct ptx_symbol *symbol =
+        ptx_symbol_new(parser, is_register ? PTX_SYMBOL_REGISTER : PTX_SYMBOL_VARIABLE, &token);
     if (symbol == NULL)
         return NULL;
     symbol->type = declaration->type;

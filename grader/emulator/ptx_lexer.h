@@ -1,7 +1,8 @@
 /* ptx_lexer.h - PTX text to tokens, one at a time, with one token of look-ahead.
  *
  * Never fails: a character that PTX does not have becomes a PTX_TOKEN_BAD, and the parser says
- * where. Comments are skipped, but the markers that nvcc writes around inline assembly are noted. */
+ * where. Comments are skipped, but the markers that nvcc writes around inline assembly are noted.
+ */
 #ifndef SPILLWAY_PTX_LEXER_H
 #define SPILLWAY_PTX_LEXER_H
 
@@ -9,12 +10,12 @@
 
 enum ptx_token_kind {
     PTX_TOKEN_END,
-    PTX_TOKEN_NAME,     /* add, %r1, $L__BB0_2, _ */
-    PTX_TOKEN_DOTTED,   /* .global, .L2::128B; the text begins after the dot */
-    PTX_TOKEN_INTEGER,  /* value */
-    PTX_TOKEN_FLOAT,    /* value: the bits of an f64 */
-    PTX_TOKEN_FLOAT32,  /* 0f…: value: the bits of an f32 */
-    PTX_TOKEN_STRING,   /* the text between the quotes, escapes as written */
+    PTX_TOKEN_NAME,        /* add, %r1, $L__BB0_2, _ */
+    PTX_TOKEN_DOTTED,      /* .global, .L2::128B; the text begins after the dot */
+    PTX_TOKEN_INTEGER,     /* value */
+    PTX_TOKEN_FLOAT,       /* value: the bits of an f64 */
+    PTX_TOKEN_FLOAT32,     /* 0f…: value: the bits of an f32 */
+    PTX_TOKEN_STRING,      /* the text between the quotes, escapes as written */
     PTX_TOKEN_PUNCTUATION, /* `punctuation` */
     PTX_TOKEN_BAD
 };
@@ -35,7 +36,7 @@ struct ptx_lexer {
     const char *text;
     size_t length, position;
     unsigned line;
-    struct ptx_token token; /* the current one */
+    struct ptx_token token;   /* the current one */
     unsigned inline_asm_line; /* PTX line of the latest marker not yet taken; 0: none */
     bool in_inline_asm;       /* between the two markers */
 };

@@ -7,7 +7,8 @@
 
 #include <stdarg.h>
 
-/* ---- Errors and tokens ------------------------------------------------------------------------ */
+/* ---- Errors and tokens ------------------------------------------------------------------------
+ */
 
 void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...)
 {
@@ -124,7 +125,8 @@ void ptx_skip_balanced(struct ptx_parser *parser, char open, char close)
     } while (depth > 0);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------ */
+/* ---- Names ------------------------------------------------------------------------------------
+ */
 
 static size_t hash_of(const char *text, size_t length)
 {
@@ -241,7 +243,8 @@ void ptx_declare(struct ptx_parser *parser, struct ptx_symbol *symbol)
     name->symbol = symbol;
 }
 
-/* ---- Directives of both scopes ----------------------------------------------------------------- */
+/* ---- Directives of both scopes -----------------------------------------------------------------
+ */
 
 static unsigned accept_integer(struct ptx_parser *parser)
 {
@@ -321,19 +324,18 @@ void ptx_parse_pragma(struct ptx_parser *parser)
             return;
         }
         struct ptx_module *module = parser->module;
-        struct ptx_pragma *list =
-            arena_grow(parser->arena, module->pragmas, module->pragma_count,
-                       &module->pragma_capacity, sizeof *module->pragmas);
+        struct ptx_pragma *list = arena_grow(parser->arena, module->pragmas, module->pragma_count,
+                                             &module->pragma_capacity, sizeof *module->pragmas);
         char *text = unescape(parser, &token);
         if (list == NULL || text == NULL) {
             ptx_fail_memory(parser);
             return;
         }
         module->pragmas = list;
-        list[module->pragma_count++] = (struct ptx_pragma){
-            .text = text,
-            .function = parser->body == NULL ? NULL : parser->body->face.name,
-            .line = token.line};
+        list[module->pragma_count++] =
+            (struct ptx_pragma){.text = text,
+                                .function = parser->body == NULL ? NULL : parser->body->face.name,
+                                .line = token.line};
         ptx_lexer_advance(&parser->lexer);
     } while (ptx_accept(parser, ','));
     ptx_require(parser, ';');
@@ -365,7 +367,8 @@ static void parse_file(struct ptx_parser *parser)
         (void)accept_integer(parser);
 }
 
-/* ---- Functions -------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------
+ */
 
 static void parse_dimensions(struct ptx_parser *parser, unsigned dimensions[3])
 {
@@ -435,8 +438,7 @@ static struct ptx_body *function_named(struct ptx_parser *parser, const struct p
 
 static void publish_parameters(struct ptx_parser *parser, struct ptx_body *body)
 {
-    struct ptx_parameter *list =
-        arena_array(parser->arena, body->formal_count, sizeof *list);
+    struct ptx_parameter *list = arena_array(parser->arena, body->formal_count, sizeof *list);
     if (list == NULL) {
         ptx_fail_memory(parser);
         return;
@@ -459,7 +461,7 @@ static void parse_function(struct ptx_parser *parser, bool is_entry)
         ptx_lexer_advance(&parser->lexer);
         ptx_skip_balanced(parser, '(', ')');
     }
-    parser->scope_count = 1; /* number 0 is the module's */
+    parser->scope_count = 1; /* numbers begin anew in each function; 0 is the module's */
     ptx_scope_open(parser);
     if (ptx_at(parser, '('))
         ptx_parse_parameters(parser, &scratch.returns, &scratch.return_count, true, false);
@@ -512,7 +514,8 @@ static void parse_function(struct ptx_parser *parser, bool is_entry)
     ptx_scope_close(parser);
 }
 
-/* ---- Modules ---------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------
+ */
 
 static void parse_version(struct ptx_parser *parser)
 {
@@ -642,8 +645,7 @@ static void resolve_initialisers(struct ptx_parser *parser)
 
 static int publish_variables(struct ptx_module *module)
 {
-    struct ptx_variable *faces =
-        arena_array(&module->arena, module->variable_count, sizeof *faces);
+    struct ptx_variable *faces = arena_array(&module->arena, module->variable_count, sizeof *faces);
     if (faces == NULL)
         return -1;
     for (size_t i = 0; i < module->variable_count; ++i) {
@@ -692,6 +694,11 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct error *err)
                                   .buckets = buckets,
                                   .bucket_count = 1024};
     ptx_lexer_start(&parser->lexer, copy, length);
+    parser->scope_parents =
+        arena_grow(parser->arena, NULL, 0, &parser->scope_capacity, sizeof *parser->scope_parents);
+    if (parser->scope_parents == NULL)
+        ptx_fail_memory(parser);
+    parser->scope_count = 1; /* the module's */
     if (parser->lexer.token.kind == PTX_TOKEN_END)
         ptx_fail(parser, 1, "there is no PTX in this text");
     else if (!ptx_at_dotted(parser, "version"))

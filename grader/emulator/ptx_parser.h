@@ -34,7 +34,7 @@ struct ptx_parser {
     size_t bucket_count;
 
     struct ptx_scope scopes[CAP_SCOPE_DEPTH];
-    unsigned scope_depth; /* 0: module */
+    unsigned scope_depth;    /* 0: module */
     unsigned *scope_parents; /* of scope numbers of the current function */
     size_t scope_count, scope_capacity;
 
@@ -46,8 +46,7 @@ struct ptx_parser {
 };
 
 /* ptx_parser.c */
-void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...) PRINTF_LIKE(3, 4);
 void ptx_fail_memory(struct ptx_parser *parser);
 /* "expected X, found Y" at the current token. */
 void ptx_expected(struct ptx_parser *parser, const char *what);
