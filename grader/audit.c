@@ -1,0 +1,134 @@
+#include "audit.h"
+
+#include <stdarg.h>
+
+#include "entries.h"
+#include "text.h"
+
+static void object(struct audit *audit, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void object(struct audit *audit, const char *format, ...)
+{
+    if (audit->finding_count >= AUDIT_FINDINGS_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(audit->findings[audit->finding_count++], sizeof audit->findings[0], format,
+                    arguments);
+    va_end(arguments);
+}
+
+/* Names and pragma strings are the submission's: shortened and printable before they are quoted. */
+#define QUOTE_BYTES 80
+static const char *quote(const char *text, char buffer[QUOTE_BYTES])
+{
+    struct bytes printable = bytes_with_limit(QUOTE_BYTES);
+    text_sanitize(&printable, text, strlen(text), QUOTE_BYTES - 1);
+    (void)snprintf(buffer, QUOTE_BYTES, "%s", bytes_text(&printable));
+    bytes_release(&printable);
+    return buffer;
+}
+
+/* "used_bytes_mask" allows "used_bytes_mask 0xf" as well. */
+static bool pragma_allowed(const struct lab *lab, const char *text)
+{
+    for (size_t i = 0; i < lab->allowed_pragma_count; ++i) {
+        size_t length = strlen(lab->allowed_pragmas[i]);
+        if (strncmp(text, lab->allowed_pragmas[i], length) == 0 &&
+            (text[length] == '\0' || text[length] == ' '))
+            return true;
+    }
+    return false;
+}
+
+static void judge_entries(struct audit *out, const struct lab *lab, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < lab->kernel_count; ++i) {
+        struct entry_match match = entries_find(module, &lab->kernels[i]);
+        if (match.function == NULL)
+            object(out, "%s", match.problem);
+    }
+    for (size_t i = 0; i < ptx_function_count(module); ++i) {
+        const struct ptx_function *function = ptx_function_at(module, i);
+        char name[QUOTE_BYTES];
+        if (function->is_entry && !entries_belongs(function, lab)) {
+            out->foreign = true;
+            object(out, "there is a kernel that is not the lab's, %s: remove it",
+                   quote(function->name, name));
+        }
+        if (function->is_extern)
+            continue;
+        if (function->calls_vprintf)
+            object(out, "%s prints from the device (printf): remove that before you submit",
+                   quote(function->name, name));
+        if (function->calls_malloc)
+            object(out, "%s allocates on the device (malloc or free): this lab needs no heap",
+                   quote(function->name, name));
+    }
+}
+
+static void judge_pragmas(struct audit *out, const struct lab *lab, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < ptx_pragma_count(module); ++i) {
+        const struct ptx_pragma *pragma = ptx_pragma_at(module, i);
+        char text[QUOTE_BYTES];
+        if (pragma_allowed(lab, pragma->text))
+            continue;
+        out->foreign = true;
+        if (strcmp(pragma->text, "enable_smem_spilling") == 0)
+            object(out,
+                   "the pragma \"enable_smem_spilling\" moves spills into shared memory, where "
+                   "the report no longer shows them: remove it");
+        else
+            object(out, "the pragma \"%s\" is none that this lab needs: remove it",
+                   quote(pragma->text, text));
+    }
+}
+
+/* Strings of assert() and tables of sinf() are module variables too; only what a kernel can use to
+ * carry something from one launch to the next is refused. */
+static void judge_variables(struct audit *out, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < ptx_variable_count(module); ++i) {
+        const struct ptx_variable *variable = ptx_variable_at(module, i);
+        char name[QUOTE_BYTES], bytes[TEXT_NUMBER_BYTES];
+        if (variable->space != PTX_GLOBAL || variable->is_extern ||
+            (variable->has_initialiser && !variable->is_written))
+            continue;
+        object(out,
+               "the variable %s (%s bytes) outlives a launch and can be written: keep a "
+               "kernel's values inside the kernel",
+               quote(variable->name, name), text_number(variable->bytes, bytes));
+    }
+}
+
+void audit_judge(struct audit *out, const struct lab *lab, const struct build_target *target)
+{
+    *out = (struct audit){0};
+    if (!target->compiled) {
+        object(out, "%s: %s", lab->source_name, target->problem);
+        return;
+    }
+    judge_entries(out, lab, target->module);
+    judge_pragmas(out, lab, target->module);
+    judge_variables(out, target->module);
+    if (!target->image.assembled)
+        object(out, "%s", target->image.problem);
+}
+
+bool audit_blames(const struct audit *audit, const struct ptx_function *function)
+{
+    return audit->foreign || audit->finding_count > 0 ||
+           (function != NULL && function->inline_asm_line != 0);
+}
+
+uint64_t audit_declared_shared_bytes(const struct build_target *target)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; target->compiled && i < ptx_variable_count(target->module); ++i) {
+        const struct ptx_variable *variable = ptx_variable_at(target->module, i);
+        if (variable->space == PTX_SHARED && !variable->is_extern)
+            total += variable->bytes;
+    }
+    return total;
+}
