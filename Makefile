@@ -62,7 +62,7 @@ HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -ffp-contract=of
 CFLAGS_ALL = -std=c17 -O2 -g $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
              -fno-sanitize-recover=all -fPIE -ffp-contract=off,$(HARDENING)) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS)
 LDFLAGS_ALL = -pie $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS)
-LIBS = $(PKG_LIBS) $(CUDART_STATIC) -lstdc++ -lm -ldl -lrt -lpthread
+LIBS = $(PKG_LIBS) $(CUDART_STATIC) -l:libstdc++.a -lm -ldl -lrt -lpthread
 
 # ---- Sources ---------------------------------------------------------------------------------------
 GRADER_SOURCES := $(wildcard grader/*.c grader/emulator/*.c labs/*.c labs/*/lab.c reference/*/reference.c)

@@ -21,7 +21,10 @@
 #define LIMIT_REPORT_BYTES ((size_t)256 << 20)
 #define LIMIT_REPORT_NAME_BYTES ((size_t)64 << 10)
 #define LIMIT_REPORT_KERNELS 100000
-#define LIMIT_DEMANGLE_BYTES 4096 /* the demangler recurses over the name */
+#define LIMIT_REPORT_FUNCTIONS 500000 /* callee blocks, all kernels together */
+#define LIMIT_REPORT_MESSAGES 10000   /* of warnings, and of errors */
+#define LIMIT_DEMANGLE_BYTES 4096     /* the demangler recurses over the name */
+#define LIMIT_DEMANGLED_BYTES ((size_t)32 << 10)
 
 /* Messages that quote a student's bytes */
 #define LIMIT_QUOTE_BYTES 200

@@ -1,15 +1,66 @@
 #include "demangle.h"
 
-#include "base.h"
-#include "caps.h"
+#include <setjmp.h>
 
-/* From <cxxabi.h>, which is a C++ header. */
-char *__cxa_demangle(const char *mangled_name, char *output_buffer, size_t *length, int *status);
+#include "bytes.h"
+#include "caps.h"
+#include "number.h"
+
+/* The demangler behind __cxa_demangle(), in the form that hands out its text piece by piece
+ * (libiberty's cp-demangle.c, in libstdc++.a only; the shared library keeps it private). With
+ * __cxa_demangle() itself nothing could stop a name from filling the memory; here the receiver of
+ * the pieces leaves by longjmp(), which is sound because this demangler is C and keeps all its
+ * state on the stack. Returns 0 when the name was understood. */
+int __gcclibcxx_demangle_callback(const char *mangled,
+                                  void (*receive)(const char *text, size_t length, void *payload),
+                                  void *payload);
+
+struct receiver {
+    struct bytes text;
+    jmp_buf leave;
+};
+
+static void receive_piece(const char *text, size_t length, void *payload)
+{
+    struct receiver *receiver = payload;
+    if (bytes_append(&receiver->text, text, length) != 0)
+        longjmp(receiver->leave, 1);
+}
+
+/* nvcc writes "__nv_static_LENGTH_UNIQUE_NAME": LENGTH bytes that make the file unique, then the
+ * name. Returns where the name begins, or `symbol`. */
+static const char *skip_static_prefix(const char *symbol)
+{
+    static const char prefix[] = "__nv_static_";
+    if (strncmp(symbol, prefix, sizeof prefix - 1) != 0)
+        return symbol;
+    const char *digits = symbol + sizeof prefix - 1;
+    size_t count = strspn(digits, "0123456789"), length = strlen(digits);
+    uint64_t unique = 0;
+    if (!number_parse_u64_bytes(digits, count, LIMIT_DEMANGLE_BYTES, &unique) ||
+        length < count + 1 + unique + 1 || digits[count] != '_' ||
+        digits[count + 1 + unique] != '_')
+        return symbol;
+    return digits + count + 1 + unique + 1;
+}
+
+/* A function of its own, not to be inlined: a variable that changes between setjmp() and longjmp()
+ * would have no certain value afterwards, so this one changes none. */
+static __attribute__((noinline)) bool run_demangler(const char *mangled, struct receiver *receiver)
+{
+    return setjmp(receiver->leave) == 0 &&
+           __gcclibcxx_demangle_callback(mangled, receive_piece, receiver) == 0;
+}
 
 char *demangle(const char *symbol)
 {
-    int status = 0;
-    if (strncmp(symbol, "_Z", 2) != 0 || strlen(symbol) > LIMIT_DEMANGLE_BYTES)
+    const char *mangled = skip_static_prefix(symbol);
+    if (strncmp(mangled, "_Z", 2) != 0 || strlen(mangled) > LIMIT_DEMANGLE_BYTES)
         return NULL;
-    return __cxa_demangle(symbol, NULL, NULL, &status);
+    struct receiver receiver = {.text = bytes_with_limit(LIMIT_DEMANGLED_BYTES)};
+    char *name = NULL;
+    if (run_demangler(mangled, &receiver) && receiver.text.length > 0)
+        name = bytes_take(&receiver.text);
+    bytes_release(&receiver.text);
+    return name;
 }
