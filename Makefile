@@ -1,22 +1,30 @@
-# Spillway: one Makefile, everything a person needs. `make help` lists the targets.
+# Spillway: one Makefile, everything a person needs. `make help` prints the targets and the
+# variables below.
 #
-#   V=1                            show the commands
-#   LAB=day17-registers            the lab that grade and run work on
-#   ARCH=sm_75                     the architecture to grade for (default: what answers.ini or the GPU says)
-#   SANITIZE=address,undefined     build into a folder of its own with sanitizers (or thread)
-#   WERROR=1                       warnings are errors (CI)
-#   CUDA_HOME=/usr/local/cuda      the toolkit; without one the grader builds, but cannot grade
-#   PREFIX=/usr/local DESTDIR=     where install puts things
+#   LAB=day17-registers         the lab that grade and run work on
+#   DIR=FOLDER                  the submission that grade and run take (default: starter/LAB)
+#   ARCH=sm_75                  the architecture (default: what answers.ini or the GPU says)
+#   CUDA_HOME=/usr/local/cuda   the toolkit; without one Spillway builds, but cannot grade
+#   SUITES="report cubin"       run only these test suites
+#   V=1                         show the commands
+#   WERROR=1                    compiler warnings are errors
+#   SANITIZE=address,undefined  build with sanitizers (or thread), in a folder of its own
+#   PREFIX=/usr/local DESTDIR=  where install puts things
+#   BUNDLE_TESTS=1              the bundle holds the test programs too
 
 LAB ?= day17-registers
+DIR ?=
 ARCH ?=
+SUITES ?=
 V ?= 0
 WERROR ?= 0
 SANITIZE ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC ?= gcc
-CXX ?= g++
+BUNDLE_TESTS ?= 0
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -42,10 +50,13 @@ ifndef CUDA_HOME
 NVCC_ON_PATH := $(shell command -v nvcc 2>/dev/null)
 CUDA_HOME := $(if $(NVCC_ON_PATH),$(patsubst %/bin/nvcc,%,$(realpath $(NVCC_ON_PATH))),$(wildcard /usr/local/cuda))
 endif
-CUDART_STATIC := $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a \
-                                        $(CUDA_HOME)/targets/x86_64-linux/lib/libcudart_static.a))
+# NVIDIA's packages, Conda's, and Ubuntu's own (whose CUDA_HOME is /usr) lay it out differently.
+CUDART_STATIC := $(firstword $(wildcard $(addprefix $(CUDA_HOME)/,lib64/libcudart_static.a \
+    targets/x86_64-linux/lib/libcudart_static.a lib/x86_64-linux-gnu/libcudart_static.a)))
+CUDA_INCLUDE := $(patsubst %/cuda_runtime_api.h,-isystem %,$(filter-out /usr/include/%,$(firstword \
+    $(wildcard $(addprefix $(CUDA_HOME)/,include/cuda_runtime_api.h targets/x86_64-linux/include/cuda_runtime_api.h)))))
 PACKAGES := libgit2 jansson inih
-# Asked only when something is built, so that `make deps` and `make help` work on a bare machine.
+# Asked only when something is built: `make deps` may just have installed them.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $$(PACKAGES) 2>/dev/null))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $$(PACKAGES) 2>/dev/null))$(PKG_LIBS)
 CHECK_CFLAGS = $(eval CHECK_CFLAGS := $$(shell pkg-config --cflags check 2>/dev/null))$(CHECK_CFLAGS)
@@ -56,13 +67,15 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
             -Wformat=2 -Wundef -Wpointer-arith -Wcast-align -Wconversion -Wno-sign-conversion \
             -Wno-format-truncation # messages have a fixed room and are cut by design
 CPPFLAGS_ALL = -D_GNU_SOURCE -iquote grader -iquote . $(PKG_CFLAGS) \
-               $(if $(CUDART_STATIC),-DSPILLWAY_HAVE_CUDART=1 -isystem $(CUDA_HOME)/include) \
+               $(if $(CUDART_STATIC),-DSPILLWAY_HAVE_CUDART=1 $(CUDA_INCLUDE)) \
                -DSPILLWAY_VERSION='"$(VERSION)"' $(CPPFLAGS)
 HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -ffp-contract=off
 CFLAGS_ALL = -std=c17 -O2 -g $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
              -fno-sanitize-recover=all -fPIE -ffp-contract=off,$(HARDENING)) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS)
 LDFLAGS_ALL = -pie $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS)
-LIBS = $(PKG_LIBS) $(CUDART_STATIC) -l:libstdc++.a -lm -ldl -lrt -lpthread
+# libstdc++ (for its demangler) goes in whole, so that the program needs no particular one to run.
+LIBSTDCXX := $(if $(SANITIZE),-lstdc++,-static-libgcc -Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic)
+LIBS = $(PKG_LIBS) $(CUDART_STATIC) $(LIBSTDCXX) -lm -ldl -lrt -lpthread
 
 # ---- Sources ---------------------------------------------------------------------------------------
 GRADER_SOURCES := $(wildcard grader/*.c grader/emulator/*.c labs/*.c labs/*/lab.c reference/*/reference.c)
@@ -70,12 +83,17 @@ GRADER_OBJECTS := $(GRADER_SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
 CHECK_SOURCES := $(sort $(wildcard tests/check_*.c))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c))
+HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h)
 SPILLWAY := $(BUILD)/spillway
 
 .DEFAULT_GOAL := all
 
 .PHONY: all
 all: $(SPILLWAY)  ## build the program
+
+.PHONY: deps
+deps:  ## install what a build needs
+	@CUDA_HOME=$(CUDA_HOME) sh packaging/deps
 
 $(BUILD)/libspillway.a: $(LIBRARY_OBJECTS)
 	$(call say,AR,$@)
@@ -85,41 +103,160 @@ $(SPILLWAY): $(BUILD)/grader/main.o $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# A change of flags rebuilds what they affect.
-$(BUILD)/flags: FORCE
+# A change of flags rebuilds what they affect. With deps among the goals, nothing is built before it.
+$(BUILD)/flags: FORCE | $(filter deps,$(MAKECMDGOALS))
+	@pkg-config --exists $(PACKAGES) || \
+	 { echo "Libraries are missing ($(PACKAGES)): 'make deps' installs them" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL))' | cmp -s - $@ || \
 	 printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL))' > $@
 .PHONY: FORCE
 FORCE:
 
+COMPILE = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -MF
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(EXTRA_CFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(COMPILE) $(@:.o=.d) -c -o $@ $<
 
+$(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell pkg-config --modversion inih)"'
 # The CPU reference is written to be vectorised, which -O2 of gcc 11 does not do.
 $(BUILD)/reference/%.o: EXTRA_CFLAGS = -O3
-
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
 
--include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d)
+-include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(HEADERS:%=$(BUILD)/%.d)
+
+# ---- Use -------------------------------------------------------------------------------------------
+SUBMISSION := $(or $(DIR),starter/$(LAB))
+
+.PHONY: grade
+grade: $(SPILLWAY)  ## grade a submission, with or without a GPU (LAB= DIR= ARCH=)
+	$(Q)$(SPILLWAY) grade '$(SUBMISSION)' $(if $(ARCH),--arch '$(ARCH)') \
+	 $(if $(filter file,$(origin LAB)),,--lab '$(LAB)')
+
+# -arch=native needs a GPU to ask.
+.PHONY: run
+run:  ## build and run the lab's own program (LAB= DIR= ARCH=)
+	$(Q)[ -x '$(CUDA_HOME)/bin/nvcc' ] || { echo "No nvcc was found: 'make doctor' says how to get one" >&2; exit 1; }
+	$(Q)source=$$(ls '$(SUBMISSION)'/*.cu | head -n 1) && mkdir -p build/run && \
+	 arch=$(or $(ARCH),$$([ -e /dev/nvidiactl -o -e /dev/dxg ] && echo native || echo sm_75)) && \
+	 echo "nvcc -std=c++17 -O3 -arch=$$arch -Xptxas -v -o build/run/$(LAB) $$source" && \
+	 '$(CUDA_HOME)/bin/nvcc' -std=c++17 -O3 -arch=$$arch -Xptxas -v -o 'build/run/$(LAB)' "$$source" && \
+	 { 'build/run/$(LAB)'; status=$$?; [ $$status -ne 3 ] || { status=0; \
+	   echo "The program needs a GPU; 'make grade' runs its kernels without one."; }; exit $$status; }
+
+.PHONY: doctor
+doctor: $(SPILLWAY)  ## what this machine lacks for grading, and what mends it
+	$(Q)$(SPILLWAY) doctor
 
 # ---- Tests -----------------------------------------------------------------------------------------
 # Every tests/check_<module>.c exports suite_<module>(); the list is made from the file names.
 $(BUILD)/tests/suites.inc: $(CHECK_SOURCES) Makefile
 	@mkdir -p $(@D)
 	$(Q)printf 'SUITE(%s)\n' $(filter-out main,$(patsubst tests/check_%.c,%,$(CHECK_SOURCES))) > $@
-$(CHECK_OBJECTS): $(BUILD)/tests/suites.inc
+$(CHECK_OBJECTS) $(BUILD)/tests/testing.h.ok: | $(BUILD)/tests/suites.inc
 
 $(BUILD)/tests/check: $(CHECK_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 
-SUITES ?=
+# What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
+STAGED := $(BUILD)/staged
+.PHONY: staged
+staged: $(if $(SANITIZE),,bundle) $(SPILLWAY)
+	$(Q)rm -rf $(STAGED)
+	$(Q)$(call install_into,$(STAGED)/installed,/usr)
+	$(Q)$(call install_into,$(STAGED)/uninstalled,/usr)
+	$(Q)$(call uninstall_from,$(STAGED)/uninstalled,/usr)
+
+TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME)' \
+                   SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)))
+
+# SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check  ## run the tests (SUITES="report cubin": only those)
-	$(Q)SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME=$(CUDA_HOME) $(BUILD)/tests/check $(SUITES)
+check: $(SPILLWAY) $(BUILD)/tests/check $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
+
+.PHONY: check-full
+check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slow
+	$(Q)$(MAKE) check SANITIZE=address,undefined
+	$(Q)$(MAKE) check CC=clang BUILD=build/clang
+
+# Each header is complete by itself.
+.PHONY: check-headers
+check-headers: $(HEADERS:%=$(BUILD)/%.ok)  ## each header compiles alone
+$(BUILD)/%.h.ok: EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
+$(BUILD)/%.h.ok: %.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)printf '#include "%s"\n' $< > $(@:.ok=.c)
+	$(Q)$(COMPILE) $(@:.ok=.d) -MT $@ -fsyntax-only $(@:.ok=.c) && touch $@
+
+# ---- Source ----------------------------------------------------------------------------------------
+# Another version of clang-format would format otherwise.
+C_FILES = $(sort $(GRADER_SOURCES) $(HEADERS) $(wildcard tests/*.c tests/*/*.c))
+FORMATTER = for f in clang-format-14 clang-format; do \
+	 case "$$($$f --version 2>/dev/null)" in *"version 14."*) formatter=$$f; break ;; esac; done
+
+.PHONY: format
+format:  ## lay out the C files with clang-format 14
+	$(Q)$(FORMATTER); $${formatter:?is not here: install clang-format-14} -i $(C_FILES)
+
+.PHONY: format-check
+format-check:  ## are the C files laid out so?
+	$(Q)$(FORMATTER); if [ -z "$$formatter" ]; then echo "skipped format-check: no clang-format 14 here"; else \
+	 $$formatter --dry-run -Werror $(C_FILES); fi
+
+.PHONY: tidy
+tidy: $(GRADER_SOURCES:%.c=$(BUILD)/%.tidy)  ## lint with clang-tidy (.clang-tidy says which checks)
+$(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy
+	$(call say,TIDY,$<)
+	$(Q)tidy=$$(command -v clang-tidy-14 clang-tidy | head -n 1); $${tidy:?is not here: install clang-tidy} \
+	 --quiet --warnings-as-errors='*' $< -- -std=c17 $(CPPFLAGS_ALL) 2> >(grep -v 'warnings\? generated' >&2) && touch $@
+
+# ---- Delivery --------------------------------------------------------------------------------------
+# What a program in PREFIX/bin finds as PREFIX/share/spillway: everything of a lab but its solution.
+DATA_FILES = $(filter %.cu %.ini %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*))
+# $(1) is the root, $(2) the prefix.
+install_into = install -d '$(1)$(2)/bin' '$(1)$(2)/share/man/man1' '$(1)$(2)/share/spillway' && \
+	 install -m 755 $(SPILLWAY) '$(1)$(2)/bin/spillway' && \
+	 install -m 644 spillway.1 '$(1)$(2)/share/man/man1/spillway.1' && \
+	 for file in $(DATA_FILES); do install -D -m 644 $$file '$(1)$(2)/share/spillway/'$$file; done
+uninstall_from = rm -f '$(1)$(2)/bin/spillway' '$(1)$(2)/share/man/man1/spillway.1' && \
+	 rm -rf '$(1)$(2)/share/spillway'
+
+.PHONY: install
+install: $(SPILLWAY)  ## install below PREFIX (DESTDIR=)
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)$(call install_into,$(DESTDIR),$(PREFIX))
+
+.PHONY: uninstall
+uninstall:  ## remove what install put there
+	$(Q)$(call uninstall_from,$(DESTDIR),$(PREFIX))
+
+# The bundle's programs look for their libraries beside themselves. RPATH, not RUNPATH: the libraries
+# must find one another there as well.
+BUNDLE := build/bundle/spillway-$(VERSION)-linux-x86_64
+BUNDLE_RPATH := -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib'
+$(BUILD)/bundled/spillway: $(BUILD)/grader/main.o
+$(BUILD)/bundled/check: $(CHECK_OBJECTS)
+$(BUILD)/bundled/%: $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_ALL) $(BUNDLE_RPATH) -o $@ $(filter %.o,$^) $(BUILD)/libspillway.a \
+	 $(if $(filter-out $(BUILD)/bundled/spillway,$@),$(CHECK_LIBS)) $(LIBS)
+
+BUNDLED := $(BUILD)/bundled/spillway $(if $(filter 1,$(BUNDLE_TESTS)),$(BUILD)/bundled/check)
+.PHONY: bundle
+bundle: $(BUNDLED)  ## a folder that runs on another Linux (BUNDLE_TESTS=)
+	$(if $(SANITIZE),$(error a bundle with sanitizers runs nowhere else: leave SANITIZE= out))
+	$(call say,BUNDLE,$(BUNDLE))
+	$(Q)sh packaging/bundle '$(BUNDLE)' $(BUNDLED) -- $(DATA_FILES)
+
+.PHONY: dist
+dist:  ## a source archive of the last commit
+	@mkdir -p build
+	$(Q)git archive --prefix=spillway-$(VERSION)/ -o build/spillway-$(VERSION).tar.gz HEAD
+	@echo build/spillway-$(VERSION).tar.gz
 
 .PHONY: clean
 clean:  ## remove everything that was built
@@ -127,4 +264,5 @@ clean:  ## remove everything that was built
 
 .PHONY: help
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "Targets:"; awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo; echo "Variables (make TARGET NAME=VALUE):"; sed -n 's/^#   \([A-Z]\)/  \1/p' Makefile
