@@ -89,7 +89,6 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
                   "there is an nvcc (%s) but no ptxas beside it or on the PATH: the toolkit is "
                   "incomplete, install it again",
                   out->nvcc);
-        toolchain_release(out);
         return -1;
     }
     return 0;

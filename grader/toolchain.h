@@ -21,7 +21,8 @@ struct toolchain {
 };
 
 /* Finds the programs without running them: cheap. -1 with *err (infrastructure) when there is none;
- * the sentence says where it was looked for and how to get a toolkit. */
+ * the sentence says where it was looked for and how to get a toolkit. *out then holds the nvcc that
+ * was found without a ptxas, if any: release it all the same. */
 int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err);
 
 /* Runs nvcc for its version and architectures; fills the rest of *toolchain. */
