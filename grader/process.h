@@ -3,7 +3,9 @@
  * The child leads its own process group, gets /dev/null as standard input, inherits no descriptor
  * but those named, and dies with the thread that started it. Its standard output and error are
  * captured up to a cap; what comes after the cap is read and dropped, so that the child never
- * blocks on us. When the wall clock runs out, or the user interrupts, the whole group gets SIGKILL.
+ * blocks on us. When the child ends, the wall clock runs out, or the user interrupts, the whole
+ * group gets SIGKILL: nothing that the child started outlives it (but what made a session of its
+ * own, which only a container or a process namespace can hold).
  *
  * Safe to call from several threads at once. Only async-signal-safe calls run between fork and
  * exec. */
@@ -42,7 +44,8 @@ int process_run(struct process_result *out, const struct process_spec *spec, str
 void process_result_release(struct process_result *result);
 
 /* Installs handlers for SIGINT, SIGTERM and SIGHUP that raise a flag and wake every process_run();
- * call once, from main. */
+ * one that the program was started with ignored (nohup) stays ignored. Makes SIGPIPE and SIGXFSZ
+ * errors of write(). Call once, from main. */
 void process_catch_interrupts(void);
 bool process_interrupted(void);
 /* A descriptor that becomes readable at the first interrupt: for other poll loops. -1 if none. */
