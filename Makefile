@@ -73,8 +73,9 @@ HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -ffp-contract=of
 CFLAGS_ALL = -std=c17 -O2 -g $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
              -fno-sanitize-recover=all -fPIE -ffp-contract=off,$(HARDENING)) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS)
 LDFLAGS_ALL = -pie $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS)
-# libstdc++ (for its demangler) goes in whole, so that the program needs no particular one to run.
-LIBSTDCXX := $(if $(SANITIZE),-lstdc++,-static-libgcc -Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic)
+# libstdc++ (for its demangler) is linked in: the program needs none to run, and the shared one does
+# not export the demangler's inner call.
+LIBSTDCXX := -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 LIBS = $(PKG_LIBS) $(CUDART_STATIC) $(LIBSTDCXX) -lm -ldl -lrt -lpthread
 
 # ---- Sources ---------------------------------------------------------------------------------------
@@ -83,7 +84,8 @@ GRADER_OBJECTS := $(GRADER_SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
 CHECK_SOURCES := $(sort $(wildcard tests/check_*.c))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c))
-HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h)
+BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c))
+HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h)
 SPILLWAY := $(BUILD)/spillway
 
 .DEFAULT_GOAL := all
@@ -124,7 +126,7 @@ $(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell pk
 $(BUILD)/reference/%.o: EXTRA_CFLAGS = -O3
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
 
--include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(HEADERS:%=$(BUILD)/%.d)
+-include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
 SUBMISSION := $(or $(DIR),starter/$(LAB))
@@ -181,6 +183,16 @@ check: $(SPILLWAY) $(BUILD)/tests/check $(if $(SUITES),$(if $(filter delivery,$(
 check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slow
 	$(Q)$(MAKE) check SANITIZE=address,undefined
 	$(Q)$(MAKE) check CC=clang BUILD=build/clang
+
+# The native twin is compiled as well as the compiler can, and not warned about what it is: int taps.
+$(BUILD)/tests/bench/native.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma -ffp-contract=fast -Wno-conversion
+$(BUILD)/tests/bench/bench: $(BENCH_OBJECTS) $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+.PHONY: bench
+bench: $(SPILLWAY) $(BUILD)/tests/bench/bench  ## speed, as ratios beside their bars (needs nvcc)
+	$(Q)$(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc'
 
 # Each header is complete by itself.
 .PHONY: check-headers

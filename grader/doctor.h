@@ -41,6 +41,8 @@ bool doctor_can_grade(const struct doctor *doctor);
 
 int doctor_look_at_toolkit(struct doctor *doctor, const char *nvcc_option, struct error *err);
 int doctor_look_at_gpus(struct doctor *doctor, struct error *err);
+/* The half of doctor_look_at_gpus() that judges doctor->survey against doctor->toolchain. */
+void doctor_judge_gpus(struct doctor *doctor);
 int doctor_look_at_machine(struct doctor *doctor, struct error *err);
 
 /* Adds a finding and returns it, so that the caller may attach a remedy. The last slot is written

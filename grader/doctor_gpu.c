@@ -146,22 +146,10 @@ static void look_at_card(struct doctor *doctor, const struct gpu_device *gpu, bo
                   too_new ? " newer" : "n older", name);
 }
 
-int doctor_look_at_gpus(struct doctor *doctor, struct error *err)
+void doctor_judge_gpus(struct doctor *doctor)
 {
-    struct error trouble = {0};
-    doctor->executor = EXECUTOR_EMULATOR;
-    if (run_survey_gpus(&doctor->survey, &trouble) != 0) {
-        if (trouble.kind == ERROR_INTERRUPTED) {
-            *err = trouble;
-            return -1;
-        }
-        doctor->survey = (struct gpu_survey){0};
-        struct doctor_finding *finding =
-            doctor_add(doctor, "worker", DOCTOR_FAIL, "cannot start a worker: %s", trouble.text);
-        doctor_remedy(finding, "free some memory and processes (ulimit -a shows the limits)");
-        return 0;
-    }
     const struct gpu_survey *survey = &doctor->survey;
+    doctor->executor = EXECUTOR_EMULATOR;
     bool usable = look_at_driver(doctor);
     if (survey->driver_present && survey->runtime_version == 0) {
         struct doctor_finding *finding =
@@ -174,5 +162,22 @@ int doctor_look_at_gpus(struct doctor *doctor, struct error *err)
     }
     for (size_t i = 0; i < survey->device_count; ++i)
         look_at_card(doctor, &survey->devices[i], usable);
+}
+
+int doctor_look_at_gpus(struct doctor *doctor, struct error *err)
+{
+    struct error trouble = {0};
+    if (run_survey_gpus(&doctor->survey, &trouble) != 0) {
+        if (trouble.kind == ERROR_INTERRUPTED) {
+            *err = trouble;
+            return -1;
+        }
+        doctor->survey = (struct gpu_survey){0};
+        struct doctor_finding *finding =
+            doctor_add(doctor, "worker", DOCTOR_FAIL, "cannot start a worker: %s", trouble.text);
+        doctor_remedy(finding, "free some memory and processes (ulimit -a shows the limits)");
+        return 0;
+    }
+    doctor_judge_gpus(doctor);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "datadir.h"
 #include "files.h"
+#include "labs/lab.h"
 #include "libraries.h"
 #include "process.h"
 
@@ -136,9 +137,12 @@ static void look_at_libraries(struct doctor *doctor)
 static void look_at_data(struct doctor *doctor)
 {
     struct error trouble = {0};
-    AUTO_FREE char *folder = data_path("labs", &trouble);
-    if (folder != NULL) {
-        doctor_add(doctor, "labs", DOCTOR_OK, "the labs' hints and handouts: %s", folder);
+    char name[128];
+    (void)snprintf(name, sizeof name, "labs/%s/hints", lab_registry[0]->id);
+    AUTO_FREE char *path = data_path(name, &trouble);
+    if (path != NULL) {
+        doctor_add(doctor, "labs", DOCTOR_OK, "the labs' hints and handouts: %.*s",
+                   (int)(strlen(path) - strlen(name)), path);
         return;
     }
     struct doctor_finding *finding =

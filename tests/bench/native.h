@@ -1,0 +1,13 @@
+/* native.h - the wide kernels of day17-registers as native code: what an emulator is measured by.
+ */
+#ifndef SPILLWAY_NATIVE_H
+#define SPILLWAY_NATIVE_H
+
+#include <stddef.h>
+
+/* Elements [begin, end), one iteration a CUDA thread. `input` has 63 elements more. */
+void native_wide(const float *restrict input, float *restrict output, size_t begin, size_t end);
+void native_indexed(const float *restrict input, float *restrict output, size_t begin, size_t end,
+                    int shift);
+
+#endif
