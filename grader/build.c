@@ -3,58 +3,24 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include "caps.h"
+#include "compiler.h"
 #include "entries.h"
 #include "number.h"
-#include "process.h"
 #include "text.h"
-
-/* ---- Running a compiler ------------------------------------------------------------------------
- */
-
-/* A compiler that a signal killed is tried once more: on a busy machine that is the OOM killer, not
- * the source. Twice is trouble of the machine. */
-static int run_compiler(struct process_result *result, const char *const *argv, const char *folder,
-                        struct error *err)
-{
-    struct toolchain_environment environment;
-    const struct process_spec spec = {
-        .argv = argv,
-        .environment = toolchain_environment(&environment, folder),
-        .directory = folder,
-        .wall_ns = (int64_t)LIMIT_COMPILE_SECONDS * 1000000000,
-        .memory_bytes = LIMIT_COMPILE_MEMORY_BYTES,
-        .file_bytes = LIMIT_CUBIN_BYTES,
-        .output_limit = LIMIT_COMPILER_OUTPUT_BYTES,
-        .merge_error = true,
-    };
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        if (process_run(result, &spec, err) != 0)
-            return -1;
-        if (!result->signalled || result->timed_out)
-            return 0;
-        int number = result->signal;
-        process_result_release(result);
-        if (attempt == 1)
-            error_set(err, ERROR_INFRASTRUCTURE,
-                      "%s was killed twice by signal %d (%s): is there enough memory?", argv[0],
-                      number, strsignal(number));
-    }
-    return -1;
-}
 
 /* ---- Step one: nvcc
  * ------------------------------------------------------------------------------ */
 
-/* "registers.cu(41): error: …" → 41; 0 when the line is not of that form. */
+/* nvcc's front end says "registers.cu(41): error: …", the preprocessor "registers.cu:3:10: fatal
+ * error: …" → 41, 3; 0 when the line is of neither form. */
 static unsigned source_line(const char *line, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
     if (length <= name_length + 2 || memcmp(line, name, name_length) != 0 ||
-        line[name_length] != '(')
+        (line[name_length] != '(' && line[name_length] != ':'))
         return 0;
     const char *digits = line + name_length + 1;
     size_t count = 0;
@@ -64,8 +30,9 @@ static unsigned source_line(const char *line, size_t length, const char *name)
     return number_parse_u64_bytes(digits, count, 10000000, &number) ? (unsigned)number : 0;
 }
 
-/* Keeps what concerns the student's own file: everything from a line that names it to the next line
- * that names another file. */
+/* Keeps what concerns the student's own file: a line that names it and the indented lines below it
+ * (the quoted source, the instantiations). Whatever names another file is dropped with its
+ * quotation: that file may be one that the student must not see. */
 static void keep_own_words(struct build_target *target, const char *words, size_t length,
                            const char *source_name)
 {
@@ -105,17 +72,14 @@ static int make_ptx(struct build_target *target, const struct submission *submis
                                 "device.ptx",
                                 submission->lab->source_name,
                                 NULL};
-    struct process_result result;
-    if (run_compiler(&result, argv, folder, err) != 0)
+    struct compiler_run run;
+    if (compiler_run(&run, options->toolchain, target->arch, argv, folder, err) != 0)
         return -1;
-    keep_own_words(target, bytes_text(&result.output), result.output.length,
-                   submission->lab->source_name);
+    keep_own_words(target, bytes_text(&run.words), run.words.length, submission->lab->source_name);
     AUTO_FREE char *ptx_path = path_join(folder, "device.ptx");
-    if (result.timed_out)
-        (void)snprintf(target->problem, sizeof target->problem,
-                       "the compiler was still busy after %d seconds and was stopped",
-                       LIMIT_COMPILE_SECONDS);
-    else if (result.exit_code != 0)
+    if (run.end == COMPILER_STOPPED)
+        (void)snprintf(target->problem, sizeof target->problem, "%s", run.problem);
+    else if (run.end == COMPILER_REFUSED)
         (void)snprintf(target->problem, sizeof target->problem, "it does not compile");
     else if (ptx_path == NULL)
         error_no_memory(err);
@@ -128,7 +92,7 @@ static int make_ptx(struct build_target *target, const struct submission *submis
             error_set(err, ERROR_INFRASTRUCTURE, "nvcc left no readable %s: %s", ptx_path,
                       file_status_text(status));
     }
-    process_result_release(&result);
+    compiler_run_release(&run);
     if (err->kind != ERROR_NONE)
         return -1;
     if (target->problem[0] != '\0')
@@ -149,10 +113,10 @@ static int make_ptx(struct build_target *target, const struct submission *submis
 /* ---- Step two: ptxas
  * ----------------------------------------------------------------------------- */
 
-static void first_error_line(struct build_image *image, const struct process_result *result)
+static void first_error_line(struct build_image *image, const struct bytes *said)
 {
     struct bytes words = bytes_with_limit(sizeof image->problem - 1);
-    const char *text = bytes_text(&result->output);
+    const char *text = bytes_text(said);
     const char *error = strstr(text, "error");
     while (error != NULL && error > text && error[-1] != '\n')
         --error;
@@ -181,17 +145,14 @@ int build_assemble(struct build_image *out, const struct toolchain *toolchain, s
         return -1;
     const char *const argv[] = {toolchain->ptxas, arch_option, "-v", "-w", "-o",
                                 cubin_name,       ptx_name,    NULL};
-    struct process_result result;
-    if (run_compiler(&result, argv, folder, err) != 0)
+    struct compiler_run run;
+    if (compiler_run(&run, toolchain, arch, argv, folder, err) != 0)
         return -1;
-    if (result.timed_out)
-        (void)snprintf(out->problem, sizeof out->problem,
-                       "ptxas was still busy after %d seconds and was stopped",
-                       LIMIT_COMPILE_SECONDS);
-    else if (result.exit_code != 0)
-        first_error_line(out, &result);
-    else if (report_parse(&out->report, bytes_text(&result.output), result.output.length, err) ==
-             0) {
+    if (run.end == COMPILER_STOPPED)
+        (void)snprintf(out->problem, sizeof out->problem, "%s", run.problem);
+    else if (run.end == COMPILER_REFUSED)
+        first_error_line(out, &run.words);
+    else if (report_parse(&out->report, bytes_text(&run.words), run.words.length, err) == 0) {
         enum file_status status = file_read(&out->cubin, cubin_path, LIMIT_CUBIN_BYTES, false);
         struct error unreadable = {0};
         out->assembled = status == FILE_READ;
@@ -205,7 +166,7 @@ int build_assemble(struct build_image *out, const struct toolchain *toolchain, s
             out->readable =
                 cubin_parse(&out->parsed, out->cubin.data, out->cubin.length, &unreadable) == 0;
     }
-    process_result_release(&result);
+    compiler_run_release(&run);
     return err->kind == ERROR_NONE ? 0 : -1;
 }
 

@@ -15,7 +15,9 @@
 #define LIMIT_PTX_BYTES ((size_t)32 << 20)
 #define LIMIT_CUBIN_BYTES ((size_t)64 << 20)
 #define LIMIT_COMPILE_SECONDS 60
-#define LIMIT_COMPILE_MEMORY_BYTES ((uint64_t)4 << 30)
+#define LIMIT_COMPILE_MEMORY_BYTES ((uint64_t)2 << 30)
+#define LIMIT_COMPILE_PROCESSES 256 /* beside what runs already */
+#define LIMIT_COMPILE_OPEN_FILES 256
 
 /* Reports */
 #define LIMIT_REPORT_BYTES ((size_t)256 << 20)

@@ -108,6 +108,8 @@ static void child_exec(const struct process_spec *spec, int null_fd, int out_fd,
     set_limit(RLIMIT_AS, spec->memory_bytes);
     set_limit(RLIMIT_FSIZE, spec->file_bytes);
     set_limit(RLIMIT_CPU, spec->cpu_seconds);
+    set_limit(RLIMIT_NPROC, spec->processes);
+    set_limit(RLIMIT_NOFILE, spec->open_files);
     const struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     if (spec->directory != NULL && chdir(spec->directory) != 0)
@@ -119,6 +121,11 @@ static void child_exec(const struct process_spec *spec, int null_fd, int out_fd,
      * close-on-exec flag. */
     (void)fcntl(STDIN_FILENO, F_SETFD, 0);
     child_keep_only_standard();
+    for (size_t i = 0; i < spec->inherited_count; ++i)
+        if (fcntl(spec->inherited[i], F_SETFD, 0) != 0)
+            return;
+    if (spec->confine != NULL && spec->confine(spec->confinement) != 0)
+        return;
     const char *const *environment =
         spec->environment != NULL ? spec->environment : empty_environment;
     (void)execve(spec->argv[0], (char *const *)spec->argv, (char *const *)environment);

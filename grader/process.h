@@ -23,8 +23,16 @@ struct process_spec {
     uint64_t memory_bytes;          /* RLIMIT_AS of each process; 0: no limit */
     uint64_t file_bytes;            /* RLIMIT_FSIZE; 0: no limit */
     uint64_t cpu_seconds;           /* RLIMIT_CPU of each process; 0: no limit */
-    size_t output_limit;            /* cap of each captured stream, in bytes */
-    bool merge_error;               /* put standard error into `output`, as `2>&1` does */
+    uint64_t processes;             /* RLIMIT_NPROC, over all processes of the user; 0: no limit */
+    uint64_t open_files;            /* RLIMIT_NOFILE of each process; 0: no limit */
+    const int *inherited;           /* descriptors above 2 that the child keeps, same numbers */
+    size_t inherited_count;
+    /* Called last before exec, in the child: only async-signal-safe calls. Not 0: it failed, errno
+     * says why. NULL: nothing to do. */
+    int (*confine)(const void *confinement);
+    const void *confinement;
+    size_t output_limit; /* cap of each captured stream, in bytes */
+    bool merge_error;    /* put standard error into `output`, as `2>&1` does */
 };
 
 struct process_result {

@@ -78,6 +78,51 @@ static char *find_ptxas(const char *nvcc)
     return search_path("ptxas");
 }
 
+/* ---- What a compile reads -----------------------------------------------------------------------
+ */
+
+static void add_path(struct toolchain *toolchain, char *path)
+{
+    if (path != NULL && toolchain->path_count < TOOLCHAIN_PATHS_MAX && access(path, F_OK) == 0)
+        toolchain->paths[toolchain->path_count++] = path;
+    else
+        free(path);
+}
+
+/* Of a program in PREFIX/bin, these folders of PREFIX; of any other program, itself alone. */
+static void add_program(struct toolchain *toolchain, const char *program,
+                        const char *const *folders, size_t folder_count)
+{
+    AUTO_FREE char *real = realpath(program, NULL);
+    char *slash = real == NULL ? NULL : strrchr(real, '/');
+    if (slash == NULL)
+        return;
+    *slash = '\0';
+    char *parent = strrchr(real, '/');
+    if (parent == NULL || strcmp(parent, "/bin") != 0) {
+        *slash = '/';
+        add_path(toolchain, strdup(real));
+        return;
+    }
+    *parent = '\0';
+    if (strcmp(real, "/usr") == 0) /* the system's own, see sandbox.c */
+        return;
+    for (size_t i = 0; i < folder_count; ++i)
+        add_path(toolchain, path_join(real, folders[i]));
+}
+
+static void find_paths(struct toolchain *toolchain)
+{
+    static const char *const toolkit[] = {"bin", "nvvm", "include", "targets/x86_64-linux/include",
+                                          "targets/sbsa-linux/include"};
+    static const char *const compiler[] = {"bin", "lib", "lib64", "libexec", "include"};
+    AUTO_FREE char *host = search_path("gcc");
+    add_program(toolchain, toolchain->nvcc, toolkit, COUNT_OF(toolkit));
+    add_program(toolchain, toolchain->ptxas, toolkit, 1);
+    if (host != NULL)
+        add_program(toolchain, host, compiler, COUNT_OF(compiler));
+}
+
 int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err)
 {
     *out = (struct toolchain){0};
@@ -91,6 +136,7 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
                   out->nvcc);
         return -1;
     }
+    find_paths(out);
     return 0;
 }
 
@@ -98,7 +144,16 @@ void toolchain_release(struct toolchain *toolchain)
 {
     free(toolchain->nvcc);
     free(toolchain->ptxas);
+    for (size_t i = 0; i < toolchain->path_count; ++i)
+        free(toolchain->paths[i]);
     *toolchain = (struct toolchain){0};
+}
+
+struct sandbox_view toolchain_view(const struct toolchain *toolchain, const char *folder)
+{
+    return (struct sandbox_view){.folder = folder,
+                                 .readable = (const char *const *)toolchain->paths,
+                                 .readable_count = toolchain->path_count};
 }
 
 const char *const *toolchain_environment(struct toolchain_environment *storage,
@@ -125,12 +180,17 @@ static int ask(struct process_result *result, const struct toolchain *toolchain,
                                       .environment = toolchain_environment(&environment, "/tmp"),
                                       .wall_ns = INT64_C(20000000000),
                                       .output_limit = (size_t)64 << 10};
-    if (process_run(result, &spec, err) != 0)
+    const struct sandbox_view view = toolchain_view(toolchain, NULL);
+    if (sandbox_run(result, &toolchain->sandbox, &spec, &view, err) != 0)
         return -1;
     if (!result->timed_out && !result->signalled && result->exit_code == 0)
         return 0;
-    error_set(err, ERROR_INFRASTRUCTURE, "`%s %s` failed: is the toolkit whole?", toolchain->nvcc,
-              option);
+    error_set(err, ERROR_INFRASTRUCTURE, "`%s %s` failed: is the toolkit whole?%s", toolchain->nvcc,
+              option,
+              toolchain->sandbox.level == SANDBOX_LIMITS
+                  ? ""
+                  : " If it is a script that calls another nvcc, name that one with --nvcc: in the "
+                    "sandbox nothing else can be seen.");
     process_result_release(result);
     return -1;
 }

@@ -7,8 +7,10 @@
 
 #include "arch.h"
 #include "errors.h"
+#include "sandbox.h"
 
 #define TOOLCHAIN_ARCHS_MAX 64
+#define TOOLCHAIN_PATHS_MAX 24
 
 struct toolchain {
     char *nvcc;        /* absolute path, owned */
@@ -18,6 +20,11 @@ struct toolchain {
     unsigned major, minor;
     struct arch archs[TOOLCHAIN_ARCHS_MAX]; /* that this nvcc compiles for, ascending */
     size_t arch_count;
+    /* What a compile reads besides the system's own folders: parts of the toolkit, and of a host
+     * compiler that does not live in /usr. Owned. */
+    char *paths[TOOLCHAIN_PATHS_MAX];
+    size_t path_count;
+    struct sandbox sandbox; /* every compiler runs in it; zero: limits alone */
 };
 
 /* Finds the programs without running them: cheap. -1 with *err (infrastructure) when there is none;
@@ -27,6 +34,10 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
 
 /* Runs nvcc for its version and architectures; fills the rest of *toolchain. */
 int toolchain_ask(struct toolchain *toolchain, struct error *err);
+
+/* What a compile may see: the toolkit, the host compiler, and `folder` (NULL: none) to write in.
+ * Borrows from both. */
+struct sandbox_view toolchain_view(const struct toolchain *toolchain, const char *folder);
 
 void toolchain_release(struct toolchain *toolchain);
 bool toolchain_knows(const struct toolchain *toolchain, struct arch arch);
