@@ -60,8 +60,12 @@ static int compile_control(const struct toolchain *toolchain, struct arch arch, 
         struct bytes words = bytes_with_limit(400);
         text_sanitize(&words, bytes_text(&result.output), result.output.length, 300);
         error_set(err, ERROR_INFRASTRUCTURE,
-                  "%s cannot compile even an empty kernel here: %s; `spillway doctor` tells more",
+                  "%s cannot compile even an empty kernel %s: %s; `spillway doctor` tells more",
                   toolchain->nvcc,
+                  toolchain->sandbox.level == SANDBOX_LIMITS
+                      ? "here"
+                      : "in the sandbox (is it a script that calls another nvcc? Then name that "
+                        "one with --nvcc)",
                   words.length > 0   ? bytes_text(&words)
                   : result.timed_out ? "it does not end"
                                      : "it ends without a word");

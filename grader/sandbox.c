@@ -156,7 +156,7 @@ static bool was_started(int status_fd)
  * for. */
 static void await_end(int lifeline)
 {
-    struct pollfd fd = {.fd = lifeline, .events = POLLIN};
+    struct pollfd fd = {.fd = lifeline}; /* its end is reported unasked */
     int64_t deadline = process_now_ns() + INT64_C(2000000000);
     while (process_now_ns() < deadline)
         if (poll(&fd, 1, 100) > 0 && (fd.revents & POLLHUP) != 0)
