@@ -141,7 +141,7 @@ int build_assemble(struct build_image *out, const struct toolchain *toolchain, s
     AUTO_FREE char *cubin_path = path_join(folder, cubin_name);
     if (ptx_path == NULL || cubin_path == NULL)
         return error_no_memory(err);
-    if (file_write(ptx_path, ptx, length, err) != 0)
+    if (file_write_scratch(ptx_path, ptx, length, err) != 0)
         return -1;
     const char *const argv[] = {toolchain->ptxas, arch_option, "-v", "-w", "-o",
                                 cubin_name,       ptx_name,    NULL};
@@ -243,8 +243,8 @@ static int build_one(struct job *job)
         return error_no_memory(&job->err);
     if (mkdir(folder, 0700) != 0)
         return error_set_errno(&job->err, ERROR_INFRASTRUCTURE, "cannot make %s", folder);
-    if (file_write(source, submission->source.content.data, submission->source.content.length,
-                   &job->err) != 0 ||
+    if (file_write_scratch(source, submission->source.content.data,
+                           submission->source.content.length, &job->err) != 0 ||
         make_ptx(target, submission, job->options, folder, &job->err) != 0)
         return -1;
     if (!target->compiled)

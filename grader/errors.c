@@ -3,6 +3,22 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "text.h"
+
+/* Messages quote paths and options, which may hold anything: what is kept is one printable line,
+ * and one that was cut shows it. */
+static void make_printable(struct error *err, bool cut)
+{
+    static const char mark[] = "…";
+    if (cut) {
+        size_t end = sizeof err->text - sizeof mark;
+        while (end > 0 && ((unsigned char)err->text[end] & 0xC0) == 0x80)
+            --end; /* not in the middle of a character */
+        memcpy(err->text + end, mark, sizeof mark);
+    }
+    text_clean(err->text);
+}
+
 static int fill(struct error *err, enum error_kind kind, int sys_errno, const char *format,
                 va_list arguments)
 {
@@ -13,8 +29,9 @@ static int fill(struct error *err, enum error_kind kind, int sys_errno, const ch
     if (used < 0)
         err->text[0] = '\0';
     if (sys_errno != 0 && used >= 0 && (size_t)used < sizeof err->text)
-        (void)snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s",
-                       strerror(sys_errno));
+        used += snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s",
+                         strerror(sys_errno));
+    make_printable(err, used >= (int)sizeof err->text);
     return -1;
 }
 
@@ -48,7 +65,8 @@ int error_context(struct error *err, const char *format, ...)
     va_end(arguments);
     if (used < 0 || (size_t)used >= sizeof whole.text)
         return -1;
-    (void)snprintf(whole.text + used, sizeof whole.text - (size_t)used, ": %s", err->text);
+    used += snprintf(whole.text + used, sizeof whole.text - (size_t)used, ": %s", err->text);
+    make_printable(&whole, used >= (int)sizeof whole.text);
     *err = whole;
     return -1;
 }

@@ -20,7 +20,7 @@ enum error_kind {
 
 struct error {
     enum error_kind kind;
-    char text[1024]; /* one sentence, without a newline, cut at the end if need be */
+    char text[1024]; /* one printable line, cut with "…" if need be */
 };
 
 /* Exit statuses of every spillway command: the contract with scripts. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 enum file_status file_read_fd(struct bytes *out, int fd, size_t limit)
@@ -79,39 +80,82 @@ static int write_all(int fd, const char *data, size_t length)
     return 0;
 }
 
-/* True for what rename() must not replace: a device such as /dev/full or /dev/stdout, or a FIFO. */
-static bool is_special(const char *path)
+static int write_standard_output(const void *data, size_t length, struct error *err)
 {
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    if (fflush(stdout) != 0 || write_all(STDOUT_FILENO, data, length) != 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write standard output");
+    return 0;
+}
+
+static int write_in_place(const char *path, const void *data, size_t length, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0 || write_all(fd, data, length) != 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
+    return 0;
+}
+
+/* What rename() must not replace: a device such as /dev/full, a FIFO, and the links that stand for
+ * descriptors. */
+static bool is_special(const char *path, const struct stat *target, bool exists)
+{
+    struct stat link;
+    if (exists && !S_ISREG(target->st_mode) && !S_ISDIR(target->st_mode))
+        return true;
+    return lstat(path, &link) == 0 && S_ISLNK(link.st_mode) &&
+           (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0);
+}
+
+static bool is_standard_output(const struct stat *target)
+{
+    struct stat own;
+    return fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == target->st_dev &&
+           own.st_ino == target->st_ino && own.st_rdev == target->st_rdev;
+}
+
+/* A new file with a name of its own in the folder of `path`: *name is owned by the caller. The
+ * kernel applies the umask, which no thread can ask for without changing it. */
+static int open_beside(const char *path, char **name)
+{
+    const char *slash = strrchr(path, '/');
+    int folder_length = slash == NULL ? 0 : (int)(slash + 1 - path);
+    for (int attempt = 0; attempt < 16; ++attempt) {
+        uint64_t random = 0;
+        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+            return -1;
+        free(*name);
+        *name = NULL;
+        if (asprintf(name, "%.*s.spillway-%016llx", folder_length, path,
+                     (unsigned long long)random) < 0)
+            return -1;
+        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* Some file systems cannot sync; the data is no worse for it. */
+static int sync_file(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
 }
 
 int file_write(const char *path, const void *data, size_t length, struct error *err)
 {
-    bool to_stdout = strcmp(path, "-") == 0;
-    if (to_stdout || is_special(path)) {
-        AUTO_CLOSE int opened = to_stdout ? -1 : open(path, O_WRONLY | O_CLOEXEC);
-        if (!to_stdout && opened < 0)
-            return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
-        if (to_stdout)
-            (void)fflush(stdout);
-        if (write_all(to_stdout ? STDOUT_FILENO : opened, data, length) != 0)
-            return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s",
-                                   to_stdout ? "standard output" : path);
-        return 0;
-    }
-    size_t room = strlen(path) + sizeof ".XXXXXX";
-    AUTO_FREE char *temporary = malloc(room);
-    if (temporary == NULL)
-        return error_no_memory(err);
-    (void)snprintf(temporary, room, "%s.XXXXXX", path);
-    AUTO_CLOSE int fd = mkostemp(temporary, O_CLOEXEC);
+    struct stat target;
+    bool exists = stat(path, &target) == 0;
+    if (strcmp(path, "-") == 0 || (exists && is_standard_output(&target)))
+        return write_standard_output(data, length, err);
+    if (is_special(path, &target, exists))
+        return write_in_place(path, data, length, err);
+    AUTO_FREE char *temporary = NULL;
+    AUTO_CLOSE int fd = open_beside(path, &temporary);
     if (fd < 0)
         return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    if (write_all(fd, data, length) != 0 || fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0 ||
-        rename(temporary, path) != 0) {
+    bool keeps_mode = exists && S_ISREG(target.st_mode);
+    if ((keeps_mode && fchmod(fd, target.st_mode & 0777) != 0) ||
+        write_all(fd, data, length) != 0 || sync_file(fd) != 0 || rename(temporary, path) != 0) {
         error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
         (void)unlink(temporary);
         return -1;
@@ -119,10 +163,15 @@ int file_write(const char *path, const void *data, size_t length, struct error *
     return 0;
 }
 
+int file_write_scratch(const char *path, const void *data, size_t length, struct error *err)
+{
+    return write_in_place(path, data, length, err);
+}
+
 char *path_join(const char *directory, const char *name)
 {
     size_t length = strlen(directory);
-    const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
+    const char *slash = length == 0 || directory[length - 1] == '/' ? "" : "/";
     char *joined = NULL;
     return asprintf(&joined, "%s%s%s", directory, slash, name) < 0 ? NULL : joined;
 }
@@ -184,7 +233,11 @@ char *cache_folder(struct error *err)
         path = strdup(own);
     else if (own != NULL && own[0] != '\0') {
         AUTO_FREE char *here = getcwd(NULL, 0);
-        path = here == NULL ? NULL : path_join(here, own);
+        if (here == NULL) {
+            error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot tell which folder this is");
+            return NULL;
+        }
+        path = path_join(here, own);
     } else if (xdg != NULL && xdg[0] == '/')
         path = path_join(xdg, "spillway");
     else if (home != NULL && home[0] == '/')

@@ -24,9 +24,14 @@ enum file_status file_read_fd(struct bytes *out, int fd, size_t limit);
 /* "missing", "not a regular file", …: for messages. errno is consulted for FILE_UNREADABLE. */
 const char *file_status_text(enum file_status status);
 
-/* Writes to PATH.XXXXXX beside the target, syncs, renames over it: a reader sees the old file or
- * the new one, and a full disk leaves the old. "-" is standard output. */
+/* Writes to a temporary file beside the target, syncs, renames over it: a reader sees the old file
+ * or the new one, and a full disk leaves the old. A file that is there keeps its permissions; a
+ * symbolic link is replaced, not followed (but those of /dev and /proc: /dev/stdout, /dev/fd/3).
+ * Devices and FIFOs are written to. "-" is standard output. */
 int file_write(const char *path, const void *data, size_t length, struct error *err);
+
+/* Writes a file of a temporary folder of ours: in place, without syncing. */
+int file_write_scratch(const char *path, const void *data, size_t length, struct error *err);
 
 /* A private folder (0700) under $TMPDIR or /tmp. Returns its path, owned by the caller. */
 char *temporary_folder_create(struct error *err);

@@ -1,5 +1,8 @@
 /* main.c - dispatch to the subcommand. */
 #include "commands.h"
+
+#include <fcntl.h>
+
 #include "errors.h"
 #include "process.h"
 
@@ -24,9 +27,28 @@ static void print_usage(FILE *out)
         out);
 }
 
-int main(int argc, char **argv)
+/* With a standard descriptor closed, the next file to be opened would get its number, and what is
+ * printed would land in that file. The wrong direction is on purpose: a write still fails. */
+static void fill_standard_descriptors(void)
 {
-    process_catch_interrupts();
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* What was printed has to arrive: a full disk is no success. */
+static int flush_output(int status)
+{
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (!lost || status != EXIT_STATUS_DONE)
+        return status;
+    struct error err = {0};
+    error_set_errno(&err, ERROR_INFRASTRUCTURE, "cannot write standard output");
+    return error_report(&err);
+}
+
+static int dispatch(int argc, char **argv)
+{
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_STATUS_USAGE;
@@ -46,4 +68,11 @@ int main(int argc, char **argv)
     (void)fprintf(stderr, "spillway: there is no command \"%s\"; `spillway --help` lists them\n",
                   name);
     return EXIT_STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_descriptors();
+    process_catch_interrupts();
+    return flush_output(dispatch(argc, argv));
 }

@@ -38,12 +38,20 @@ bool text_is_utf8(const char *text, size_t length)
     return true;
 }
 
-/* Bytes that steer a terminal, or turn the order of what follows. */
+/* Characters that steer a terminal, turn the order of what follows, cannot be seen, or stand in no
+ * document (XML refuses U+FFFE and U+FFFF). */
 static bool is_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||
-           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
-           code == 0xFEFF;
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0, 0x1F},        {0x7F, 0x9F},     {0x61C, 0x61C},   {0x200B, 0x200B}, {0x200E, 0x200F},
+        {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
+    };
+    for (size_t i = 0; i < COUNT_OF(ranges); ++i)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return (code & 0xFFFE) == 0xFFFE;
 }
 
 /* The piece of output that stands for what begins at `text`; *consumed says how much that is. */
@@ -95,6 +103,18 @@ void text_sanitize(struct bytes *out, const char *text, size_t length, size_t ro
 void text_sanitize_lines(struct bytes *out, const char *text, size_t length, size_t room)
 {
     sanitize(out, text, length, room, true);
+}
+
+void text_clean(char *text)
+{
+    size_t length = strlen(text), to = 0, piece_size = 0, consumed = 0;
+    /* A piece is never longer than what it stands for. */
+    for (size_t at = 0; at < length; at += consumed) {
+        const char *piece = printable_piece(text + at, length - at, false, &piece_size, &consumed);
+        memmove(text + to, piece, piece_size);
+        to += piece_size;
+    }
+    text[to] = '\0';
 }
 
 const char *text_number(uint64_t value, char buffer[TEXT_NUMBER_BYTES])

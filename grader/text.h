@@ -15,6 +15,10 @@ void text_sanitize(struct bytes *out, const char *text, size_t length, size_t ro
 /* The same, but newlines and tabs stay: for quoted compiler output. */
 void text_sanitize_lines(struct bytes *out, const char *text, size_t length, size_t room);
 
+/* The same in place, for an array that snprintf() filled: what is not printable becomes '?', and so
+ * does a character that the end of the array cut in two. */
+void text_clean(char *text);
+
 /* "1,049,187": a number with thousands separators, as people read it. Returns `buffer`. */
 #define TEXT_NUMBER_BYTES 32
 const char *text_number(uint64_t value, char buffer[TEXT_NUMBER_BYTES]);

@@ -15,6 +15,10 @@ static const struct {
     {"a\x1b[31mred", 9, 100, "a?[31mred"},
     {"two\nlines\tand", 13, 100, "two lines and"},
     {"nul\0byte", 8, 100, "nul?byte"},
+    {"mark\xd8\x9cx", 7, 100, "mark?x"},
+    {"hidden\xe2\x80\x8bx", 10, 100, "hidden?x"},
+    {"tag\xf3\xa0\x81\x81x", 8, 100, "tag?x"},
+    {"none\xef\xbf\xbfx", 8, 100, "none?x"},
     {"\xc3\xa9t\xc3\xa9", 5, 100, "\xc3\xa9t\xc3\xa9"},
     {"bad \xff\xfe!", 7, 100, "bad ?\?!"},
     {"overlong \xc0\xaf", 11, 100, "overlong ??"},
@@ -97,6 +101,25 @@ START_TEST(signed_limits)
 }
 END_TEST
 
+START_TEST(arrays_are_cleaned_in_place)
+{
+    static const struct {
+        const char *text, *expected;
+    } rows[] = {{"", ""},
+                {"plain", "plain"},
+                {"a\x1b[1m\nb\tc", "a?[1m b c"},
+                {"cut\xc3", "cut?"},
+                {"cut\xe2\x80", "cut??"},
+                {"\xe2\x80\xaex\xc3\xa9", "?x\xc3\xa9"}};
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "%s", rows[i].text);
+        text_clean(text);
+        ck_assert_str_eq(text, rows[i].expected);
+    }
+}
+END_TEST
+
 static const struct {
     const char *text;
     bool ok;
@@ -162,6 +185,7 @@ Suite *suite_text(void)
     TCase *tests = tcase_create("text");
     tcase_add_loop_test(tests, sanitize_row, 0, COUNT_OF(sanitize_rows));
     tcase_add_test(tests, sanitize_keeps_lines_when_asked);
+    tcase_add_test(tests, arrays_are_cleaned_in_place);
     tcase_add_loop_test(tests, unsigned_row, 0, COUNT_OF(unsigned_rows));
     tcase_add_test(tests, signed_limits);
     tcase_add_loop_test(tests, arch_row, 0, COUNT_OF(arch_rows));
