@@ -12,6 +12,7 @@ static const struct command {
     const char *summary; /* NULL: internal, not listed */
 } commands[] = {
     /* clang-format off */
+    {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {NULL, NULL, NULL},
     /* clang-format on */
 };
