@@ -176,6 +176,7 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
     grade->executor = context->executor;
     (void)snprintf(grade->device, sizeof grade->device, "%s", input->result->run.device);
     (void)snprintf(grade->why, sizeof grade->why, "%s", context->why);
+    grade->sandbox = toolchain->sandbox;
     grade->seed = input->numbers->seed;
     const struct build_target *first = input->targets[0].target;
     if (!first->compiled && take_text(&grade->compiler_words, bytes_text(&first->words), err) != 0)

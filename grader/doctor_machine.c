@@ -1,4 +1,4 @@
-/* doctor_machine.c - processor, folders, bubblewrap, libraries and the labs' files. */
+/* doctor_machine.c - processor, folders, sandbox, libraries and the labs' files. */
 #include "doctor.h"
 
 #include <sched.h>
@@ -87,43 +87,28 @@ static void look_at_cache(struct doctor *doctor)
     doctor_remedy(finding, "export SPILLWAY_CACHE=\"${TMPDIR:-/tmp}/spillway-$(id -u)\"");
 }
 
-static int look_at_bubblewrap(struct doctor *doctor, struct error *err)
+static void look_at_sandbox(struct doctor *doctor)
 {
-    static const char program[] = "/usr/bin/bwrap";
-    if (access(program, X_OK) != 0) {
+    const struct sandbox *sandbox = sandbox_probe();
+    struct bytes holds = bytes_with_limit(300), lost = bytes_with_limit(300),
+                 remedy = bytes_with_limit(300);
+    sandbox_describe(sandbox, &holds);
+    sandbox_lost(sandbox, &lost);
+    sandbox_remedy(sandbox, &remedy);
+    if (lost.length == 0) {
+        doctor_add(doctor, "sandbox", DOCTOR_OK, "%s", bytes_text(&holds));
+    } else {
         struct doctor_finding *finding =
-            doctor_add(doctor, "bubblewrap", DOCTOR_WARN,
-                       "bubblewrap is not installed: grading works, but a compiler that reads a "
-                       "stranger's file cannot be shut in");
-        doctor_remedy_install(finding, "bubblewrap");
-        return 0;
+            doctor_add(doctor, "sandbox", DOCTOR_WARN, "%s; %s, so %s", bytes_text(&holds),
+                       sandbox->trouble, bytes_text(&lost));
+        if (sandbox->bubblewrap[0] == '\0')
+            doctor_remedy_install(finding, "bubblewrap");
+        else
+            doctor_remedy(finding, "%s", bytes_text(&remedy));
     }
-    const char *const argv[] = {program, "--ro-bind", "/", "/", "--unshare-all", "/bin/true", NULL};
-    const struct process_spec spec = {
-        .argv = argv, .wall_ns = INT64_C(10000000000), .output_limit = 4096};
-    struct error trouble = {0};
-    struct process_result result;
-    if (process_run(&result, &spec, &trouble) != 0) {
-        if (trouble.kind == ERROR_INTERRUPTED) {
-            *err = trouble;
-            return -1;
-        }
-        doctor_add(doctor, "bubblewrap", DOCTOR_WARN, "%s", trouble.text);
-        return 0;
-    }
-    bool works = !result.timed_out && !result.signalled && result.exit_code == 0;
-    process_result_release(&result);
-    if (works) {
-        doctor_add(doctor, "bubblewrap", DOCTOR_OK, "bubblewrap works: %s", program);
-        return 0;
-    }
-    struct doctor_finding *finding =
-        doctor_add(doctor, "bubblewrap", DOCTOR_WARN,
-                   "bubblewrap is installed, but the kernel refuses it a namespace: grading works, "
-                   "but a compiler that reads a stranger's file cannot be shut in");
-    doctor_remedy(finding, "sudo sysctl -w kernel.unprivileged_userns_clone=1 (Ubuntu 24.04: "
-                           "kernel.apparmor_restrict_unprivileged_userns=0)");
-    return 0;
+    bytes_release(&holds);
+    bytes_release(&lost);
+    bytes_release(&remedy);
 }
 
 static void look_at_libraries(struct doctor *doctor)
@@ -156,8 +141,9 @@ int doctor_look_at_machine(struct doctor *doctor, struct error *err)
     look_at_processor(doctor);
     look_at_temporary_folder(doctor);
     look_at_cache(doctor);
-    if (look_at_bubblewrap(doctor, err) != 0)
-        return -1;
+    look_at_sandbox(doctor);
+    if (process_interrupted())
+        return error_set(err, ERROR_INTERRUPTED, "interrupted");
     look_at_libraries(doctor);
     look_at_data(doctor);
     return 0;

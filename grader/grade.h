@@ -7,6 +7,7 @@
 
 #include "facts.h"
 #include "labs/lab.h"
+#include "sandbox.h"
 #include "traffic.h"
 
 enum mark_status {
@@ -61,6 +62,7 @@ struct grade {
     struct arch declared_arch; /* number 0: none given */
     enum executor_kind executor;
     char device[128], why[256];
+    struct sandbox sandbox; /* that the compilers ran in */
     uint64_t seed;
     /* Findings */
     struct grade_kernel *kernels; /* owned */

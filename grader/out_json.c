@@ -175,6 +175,26 @@ static json_t *submission(struct builder *b, const struct grade *grade)
     return object;
 }
 
+static json_t *sandbox_text(void (*say)(const struct sandbox *, struct bytes *),
+                            const struct sandbox *sandbox)
+{
+    struct bytes words = bytes_with_limit(2000);
+    say(sandbox, &words);
+    json_t *text = text_or_null(bytes_text(&words));
+    bytes_release(&words);
+    return text;
+}
+
+static json_t *sandbox(struct builder *b, const struct sandbox *sandbox)
+{
+    json_t *object = json_object();
+    put(b, object, "level", json_string(sandbox_word(sandbox)));
+    put(b, object, "why", text_or_null(sandbox->trouble));
+    put(b, object, "lost", sandbox_text(sandbox_lost, sandbox));
+    put(b, object, "remedy", sandbox_text(sandbox_remedy, sandbox));
+    return object;
+}
+
 static json_t *whole(struct builder *b, const struct grade *grade)
 {
     static const char *const executors[] = {
@@ -194,6 +214,7 @@ static json_t *whole(struct builder *b, const struct grade *grade)
     put(b, executor, "device", text_or_null(grade->device));
     put(b, executor, "why", json_string(grade->why));
     put(b, root, "executor", executor);
+    put(b, root, "sandbox", sandbox(b, &grade->sandbox));
     put(b, root, "seed", json_integer((json_int_t)grade->seed));
     json_t *kernels = json_array(), *marks = json_array(), *notes = json_array();
     for (size_t i = 0; i < grade->kernel_count; ++i)

@@ -59,6 +59,24 @@ static void wrap(struct bytes *out, size_t indent, const char *label, const char
 /* ---- What is being used -------------------------------------------------------------------------
  */
 
+static void write_sandbox(struct bytes *out, const struct sandbox *sandbox)
+{
+    struct bytes line = bytes_with_limit(2000);
+    sandbox_describe(sandbox, &line);
+    wrap(out, 2, "sandbox     ", bytes_text(&line));
+    bytes_clear(&line);
+    sandbox_lost(sandbox, &line);
+    if (line.length > 0) {
+        bytes_printf(&line, " (%s)", sandbox->trouble);
+        wrap(out, 14, "not kept: ", bytes_text(&line));
+    }
+    bytes_clear(&line);
+    sandbox_remedy(sandbox, &line);
+    if (line.length > 0)
+        wrap(out, 14, "mend: ", bytes_text(&line));
+    bytes_release(&line);
+}
+
 static void write_header(struct bytes *out, const struct grade *grade)
 {
     char arch[ARCH_NAME_BYTES];
@@ -82,6 +100,7 @@ static void write_header(struct bytes *out, const struct grade *grade)
                  grade->why);
     wrap(out, 2, "run by      ", bytes_text(&line));
     bytes_release(&line);
+    write_sandbox(out, &grade->sandbox);
     bytes_printf(out, "  seed        %llu\n", (unsigned long long)grade->seed);
 }
 

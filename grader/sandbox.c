@@ -382,8 +382,8 @@ int sandbox_choose(struct sandbox *out, enum sandbox_mode mode, struct error *er
         return 0;
     struct bytes remedy = bytes_with_limit(600);
     sandbox_remedy(out, &remedy);
-    error_set(err, ERROR_INFRASTRUCTURE, "--sandbox on, but %s: %s", out->trouble,
-              bytes_text(&remedy));
+    error_set(err, ERROR_INFRASTRUCTURE, "--sandbox on, but %s; %s; or grade with --sandbox auto",
+              out->trouble, bytes_text(&remedy));
     bytes_release(&remedy);
     return -1;
 }
@@ -454,10 +454,10 @@ void sandbox_remedy(const struct sandbox *sandbox, struct bytes *out)
     if (sandbox->level == SANDBOX_BUBBLEWRAP || sandbox->mode == SANDBOX_OFF)
         return;
     if (sandbox->bubblewrap[0] == '\0')
-        bytes_printf(out, "install it with `apt install bubblewrap`, or grade with --sandbox auto");
+        bytes_printf(out, "install it: `sudo apt-get install bubblewrap`");
     else
-        bytes_printf(out,
-                     "user namespaces seem to be forbidden (in a container: start it with "
-                     "--security-opt seccomp=unconfined; on Ubuntu 24.04: an AppArmor profile for "
-                     "bwrap); or grade with --sandbox auto");
+        bytes_printf(out, "allow user namespaces: `sudo sysctl -w "
+                          "kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu 24.04), "
+                          "`kernel.unprivileged_userns_clone=1` (Debian), or start the container "
+                          "with `--security-opt seccomp=unconfined`");
 }

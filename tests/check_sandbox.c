@@ -382,8 +382,8 @@ START_TEST(falls_back)
     sandbox_lost(&sandbox, &lost);
     sandbox_remedy(&sandbox, &remedy);
     ck_assert_uint_gt(lost.length, 20);
-    ck_assert_msg(strstr(bytes_text(&remedy),
-                         rows[_i].script == NULL ? "apt install bubblewrap" : "user namespaces"),
+    ck_assert_msg(strstr(bytes_text(&remedy), rows[_i].script == NULL ? "apt-get install bubblewrap"
+                                                                      : "user namespaces"),
                   "%s", bytes_text(&remedy));
     bytes_release(&lost);
     bytes_release(&remedy);
