@@ -13,6 +13,7 @@
 #include "traffic.h"
 
 #define RUN_ARGUMENTS_MAX 16
+#define RUN_LAUNCHES_MAX 256
 
 enum executor_kind { EXECUTOR_NONE, EXECUTOR_GPU, EXECUTOR_EMULATOR };
 
@@ -79,6 +80,9 @@ struct run_timing {
     bool known;
     double median_ns, q1_ns, q3_ns;
     unsigned rounds;
+    double *samples_ns; /* owned; `rounds` of them in the order of the rounds, so that two launches
+                           of one group can be compared round by round (timing.h) */
+    double empty_ns;    /* median of an event pair around nothing: what the clock itself costs */
 };
 
 struct run_output { /* one per RUN_OUTPUT argument, in argument order */
@@ -97,6 +101,7 @@ struct run_launch_result {
     size_t input_offset;       /* first changed byte */
     bool later_launch_differs; /* a repeated (timed) launch with fresh inputs gave a wrong answer */
     struct run_fault fault;    /* RUN_FAULTED, RUN_TIMED_OUT, RUN_REFUSED, RUN_LOST */
+    struct run_fault warning;  /* emulator: the first remark that is no fault; kind "": none */
     struct traffic traffic;
     uint64_t warps_launched, warps_active; /* emulator: warps with at least one thread */
     struct run_timing time;
@@ -119,6 +124,10 @@ struct run {
  * (no worker, no memory, GPU gone) or the user interrupted. *out is then empty. */
 int run_launches(struct run *out, const struct run_request *request, struct error *err);
 void run_release(struct run *run);
+
+/* The 32-bit word that fills the outputs of this launch before it runs: a NaN as a float, as a
+ * double and as a half. An output element that still holds it was never written. */
+uint32_t run_poison_word(uint64_t poison_seed, size_t launch);
 
 /* ---- What this machine has
  * ----------------------------------------------------------------------- */
