@@ -270,7 +270,8 @@ int build_run(struct build *out, const struct submission *submission,
     out->targets = calloc(options->arch_count, sizeof out->targets[0]);
     if (jobs == NULL || out->targets == NULL) {
         free(jobs);
-        build_release(out);
+        free(out->targets);
+        *out = (struct build){0};
         return error_no_memory(err);
     }
     out->target_count = options->arch_count;

@@ -30,7 +30,7 @@ int bytes_reserve(struct bytes *b, size_t more)
         return -1;
     }
     size_t needed = b->length + more + 1;
-    if (needed <= b->capacity)
+    if (b->data != NULL && needed <= b->capacity)
         return 0;
     size_t capacity = b->capacity < 64 ? 64 : b->capacity;
     while (capacity < needed)

@@ -55,20 +55,24 @@ static void no_toolkit(struct doctor *doctor, const char *nvcc_option, const str
 /* ---- Asking a program its version
  * ----------------------------------------------------------------------- */
 
-/* Runs argv in the environment of a compile; true when it exits with 0. Release *result after true.
- */
-static bool run_quietly(struct process_result *result, const char *const *argv, const char *folder,
-                        int64_t wall_ns, struct error *err)
+/* Runs argv as a compile runs, sandbox and all, in `folder` (NULL: nowhere to write); true when it
+ * ended, however. Release *result after true. */
+static bool run_quietly(struct process_result *result, const struct toolchain *toolchain,
+                        const char *const *argv, const char *folder, int64_t wall_ns,
+                        struct error *err)
 {
     struct toolchain_environment environment;
-    const struct process_spec spec = {
-        .argv = argv,
-        .environment = toolchain_environment(&environment, folder != NULL ? folder : "/tmp"),
-        .directory = folder,
-        .wall_ns = wall_ns,
-        .output_limit = (size_t)64 << 10,
-        .merge_error = true};
-    return process_run(result, &spec, err) == 0;
+    const char *temporary = folder != NULL ? sandbox_folder(&toolchain->sandbox, folder) : "/tmp";
+    const struct process_spec spec = {.argv = argv,
+                                      .environment = toolchain_environment(&environment, temporary),
+                                      .directory = folder,
+                                      .wall_ns = wall_ns,
+                                      .output_limit = (size_t)64 << 10,
+                                      .merge_error = true};
+    if (folder == NULL)
+        return process_run(result, &spec, err) == 0;
+    struct sandbox_view view = toolchain_view(toolchain, folder);
+    return sandbox_run(result, &toolchain->sandbox, &spec, &view, err) == 0;
 }
 
 /* The text between `before` and the next blank or newline of what `program option` prints. */
@@ -77,7 +81,7 @@ static bool ask_version(char version[64], const char *program, const char *optio
 {
     const char *const argv[] = {program, option, NULL};
     struct process_result result;
-    if (!run_quietly(&result, argv, NULL, ASK_WALL_NS, err))
+    if (!run_quietly(&result, NULL, argv, NULL, ASK_WALL_NS, err))
         return false;
     const char *at = result.exit_code == 0 ? strstr(bytes_text(&result.output), before) : NULL;
     size_t length = at == NULL ? 0 : strspn(at + strlen(before), "0123456789.");
@@ -243,7 +247,7 @@ static int try_a_build(struct doctor *doctor, struct error *err)
         const char *const argv[] = {toolchain->nvcc, "-std=c++17", "-O3", option, "-cubin", "-o",
                                     "trial.cubin",   "trial.cu",   NULL};
         struct process_result result;
-        if (run_quietly(&result, argv, folder, TRIAL_WALL_NS, &trouble)) {
+        if (run_quietly(&result, toolchain, argv, folder, TRIAL_WALL_NS, &trouble)) {
             if (!result.timed_out && !result.signalled && result.exit_code == 0)
                 doctor_add(doctor, "trial", DOCTOR_OK, "an empty kernel compiles, in %.1f s",
                            (double)result.wall_ns * 1e-9);
@@ -268,6 +272,7 @@ int doctor_look_at_toolkit(struct doctor *doctor, const char *nvcc_option, struc
         no_toolkit(doctor, nvcc_option, &trouble);
         return look_at_host_compiler(doctor, err);
     }
+    doctor->toolchain.sandbox = *sandbox_probe();
     if (look_at_nvcc(doctor, err) != 0 || look_at_ptxas(doctor, err) != 0 ||
         look_at_host_compiler(doctor, err) != 0)
         return -1;

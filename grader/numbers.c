@@ -1,5 +1,6 @@
 #include "numbers.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "entries.h"
@@ -320,6 +321,7 @@ static void judge_launch(struct case_outcome *outcome, const struct lab_kernel *
                          const struct case_data *data, bool blamed)
 {
     const struct run_launch_result *launch = outcome->launch;
+    assert(launch != NULL);
     char scalar[64];
     const char *at = with_scalar(kernel, data, scalar);
     switch (launch->status) {
@@ -404,7 +406,7 @@ int numbers_run(struct numbers_result *out, const struct numbers *numbers,
     for (size_t i = 0; i < numbers->case_count; ++i) {
         struct case_outcome *outcome = &out->outcomes[i];
         const struct lab_kernel *kernel = &lab->kernels[numbers->cases[i].spec->kernel];
-        struct entry_match match = {0};
+        struct entry_match match;
         outcome->status = CASE_WRONG;
         if (!target->compiled)
             (void)snprintf(outcome->problem, sizeof outcome->problem, "%s: %s", lab->source_name,

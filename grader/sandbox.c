@@ -20,6 +20,7 @@
 
 #include "caps.h"
 #include "files.h"
+#include "number.h"
 #include "sandbox_kernel.h"
 #include "text.h"
 
@@ -258,13 +259,14 @@ static int run_under_kernel(struct process_result *result, const struct process_
  * fourth word of /proc/loadavg ("2/345") counts the tasks of the whole system. */
 static uint64_t process_limit(void)
 {
-    unsigned running = 0, total = 0;
-    FILE *file = fopen("/proc/loadavg", "re");
-    if (file == NULL)
-        return 0;
-    int got = fscanf(file, "%*s %*s %*s %9u/%9u", &running, &total);
-    (void)fclose(file);
-    return got == 2 ? (uint64_t)total + LIMIT_COMPILE_PROCESSES : 0;
+    uint64_t total = 0;
+    struct bytes load;
+    bool known = file_read(&load, "/proc/loadavg", 256, false) == FILE_READ;
+    const char *slash = known ? strchr(bytes_text(&load), '/') : NULL;
+    known = slash != NULL && number_parse_u64_bytes(slash + 1, strspn(slash + 1, "0123456789"),
+                                                    1000000000, &total);
+    bytes_release(&load);
+    return known ? total + LIMIT_COMPILE_PROCESSES : 0;
 }
 
 const char *sandbox_folder(const struct sandbox *sandbox, const char *folder)
