@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum file_status file_read_fd(struct bytes *out, int fd, size_t limit)
 {
@@ -27,16 +30,18 @@ enum file_status file_read_fd(struct bytes *out, int fd, size_t limit)
     }
 }
 
-enum file_status file_read(struct bytes *out, const char *path, size_t limit, bool follow)
+/* Without blocking: a FIFO that nobody writes to would otherwise hold us for ever. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* `fd` is the result of opening a file, errno included. */
+static enum file_status read_opened(struct bytes *out, int fd, size_t limit)
 {
-    *out = bytes_with_limit(limit);
-    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW);
-    AUTO_CLOSE int fd = open(path, flags);
     if (fd < 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return FILE_MISSING;
-        /* A socket cannot be opened at all (ENXIO); a refused link is ELOOP. */
-        return errno == ELOOP || errno == ENXIO ? FILE_NOT_REGULAR : FILE_UNREADABLE;
+        /* A socket cannot be opened at all (ENXIO); a refused link is ELOOP, a way out EXDEV. */
+        return errno == ELOOP || errno == ENXIO || errno == EXDEV ? FILE_NOT_REGULAR
+                                                                  : FILE_UNREADABLE;
     }
     struct stat info;
     if (fstat(fd, &info) != 0)
@@ -47,6 +52,72 @@ enum file_status file_read(struct bytes *out, const char *path, size_t limit, bo
         return FILE_TOO_LARGE;
     /* The file may grow after the fstat(): file_read_fd() holds the limit again. */
     return file_read_fd(out, fd, limit);
+}
+
+enum file_status file_read(struct bytes *out, const char *path, size_t limit, bool follow)
+{
+    *out = bytes_with_limit(limit);
+    AUTO_CLOSE int fd = open(path, READ_FLAGS | (follow ? 0 : O_NOFOLLOW));
+    return read_opened(out, fd, limit);
+}
+
+/* ---- Reading below a folder ---------------------------------------------------------------------
+ */
+
+/* openat2() where there is none: one component after the other, none of them a link or "..". */
+static int walk_beneath(int folder, const char *name)
+{
+    AUTO_CLOSE int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    while (at >= 0) {
+        char component[NAME_MAX + 1];
+        size_t length = strcspn(name, "/");
+        if (length == 0 || length >= sizeof component ||
+            (length == 2 && memcmp(name, "..", 2) == 0)) {
+            errno = length == 2 || (length == 0 && name[0] == '/') ? EXDEV : ENOENT;
+            return -1;
+        }
+        memcpy(component, name, length);
+        component[length] = '\0';
+        if (name[length] == '\0')
+            return openat(at, component, READ_FLAGS | O_NOFOLLOW);
+        struct stat info;
+        if (fstatat(at, component, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode)) {
+            errno = ELOOP;
+            return -1;
+        }
+        int next = openat(at, component, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int saved = errno;
+        (void)close(at);
+        errno = saved;
+        at = next;
+        name += length + 1;
+    }
+    return -1;
+}
+
+static int open_beneath(int folder, const char *name)
+{
+    const struct open_how how = {.flags = READ_FLAGS,
+                                 .resolve =
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        int fd = (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+        /* EAGAIN: something was renamed meanwhile, and the kernel cannot tell any more. */
+        if (fd >= 0 || (errno != EAGAIN && errno != ENOSYS && errno != EPERM))
+            return fd;
+        if (errno != EAGAIN)
+            break; /* Linux before 5.6, or a container that forbids it */
+    }
+    return walk_beneath(folder, name);
+}
+
+enum file_status file_read_beneath(struct bytes *out, const char *folder, const char *name,
+                                   size_t limit)
+{
+    *out = bytes_with_limit(limit);
+    AUTO_CLOSE int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_CLOSE int fd = at < 0 ? -1 : open_beneath(at, name);
+    return read_opened(out, fd, limit);
 }
 
 const char *file_status_text(enum file_status status)

@@ -18,6 +18,11 @@ enum file_status {
  * `follow` is set. Anything but FILE_READ leaves *out empty. */
 enum file_status file_read(struct bytes *out, const char *path, size_t limit, bool follow);
 
+/* The same for `name` below `folder`: no component of `name` may be a symbolic link or lead out of
+ * the folder (FILE_NOT_REGULAR). The folder itself is taken as it is. */
+enum file_status file_read_beneath(struct bytes *out, const char *folder, const char *name,
+                                   size_t limit);
+
 /* The same from an open descriptor or standard input, which may be a pipe. */
 enum file_status file_read_fd(struct bytes *out, int fd, size_t limit);
 

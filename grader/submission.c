@@ -8,23 +8,25 @@
 #include "caps.h"
 #include "text.h"
 
-/* ---- A folder on disk as a place: relative paths start at the file system's root --------------
+/* ---- A folder on disk as a place: paths are absolute --------------------------------------------
  */
 
 static enum file_status disk_read(const struct submission_place *place, struct bytes *content,
-                                  const char *relative, size_t limit, char problem[200])
+                                  const char *folder, const char *name, size_t limit,
+                                  char problem[200])
 {
     (void)place;
-    enum file_status status = file_read(content, relative, limit, false);
+    enum file_status status = file_read_beneath(content, folder, name, limit);
     if (status == FILE_NOT_REGULAR)
         (void)snprintf(problem, 200, "is not a regular file (a link, folder or device?)");
     return status;
 }
 
-static char *disk_describe(const struct submission_place *place, const char *relative)
+static char *disk_describe(const struct submission_place *place, const char *folder,
+                           const char *name)
 {
     (void)place;
-    return strdup(relative);
+    return path_join(folder, name);
 }
 
 /* ---- Looking for one file ----------------------------------------------------------------------
@@ -46,11 +48,6 @@ static bool go_up(char *path)
     }
     *slash = '\0';
     return true;
-}
-
-static char *join_inside(const char *folder, const char *name)
-{
-    return folder[0] == '\0' ? strdup(name) : path_join(folder, name);
 }
 
 struct search {
@@ -77,17 +74,16 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
     }
     const char *name = search->name;
     for (bool more = true; more; name = below) {
-        AUTO_FREE char *candidate = join_inside(folder, name);
-        if (candidate == NULL) {
-            error_no_memory(err);
-            return FILE_UNREADABLE;
-        }
         enum file_status status =
-            search->place->read(search->place, content, candidate, search->limit, problem);
+            search->place->read(search->place, content, folder, name, search->limit, problem);
+        int saved = errno;
         if (status != FILE_MISSING) {
-            *path = search->place->describe(search->place, candidate);
-            if (status == FILE_UNREADABLE)
-                error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read %s", candidate);
+            *path = search->place->describe(search->place, folder, name);
+            errno = saved;
+            if (*path == NULL)
+                error_no_memory(err);
+            else if (status == FILE_UNREADABLE)
+                error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read %s", *path);
             return status;
         }
         if (name == below)
@@ -124,12 +120,11 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
             error_set(err, ERROR_USAGE, "there is no lab \"%s\"; the labs are: %s", options->lab_id,
                       bytes_text(&known));
     } else {
-        AUTO_FREE char *path = join_inside(folder, "answers.ini");
         struct bytes content = {0};
         struct answers answers = {0};
         char problem[200] = "";
-        if (path != NULL &&
-            place->read(place, &content, path, LIMIT_ANSWERS_BYTES, problem) == FILE_READ &&
+        if (place->read(place, &content, folder, "answers.ini", LIMIT_ANSWERS_BYTES, problem) ==
+                FILE_READ &&
             answers_parse(&answers, bytes_text(&content), content.length, err) == 0)
             out->lab = lab_named_in(&answers);
         answers_release(&answers);

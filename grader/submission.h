@@ -42,12 +42,13 @@ void submission_release(struct submission *submission);
 /* ---- Where files are looked for: submission_read() drives one of these -------------------------
  */
 
-/* Reads `relative` (below the folder or tree that the submission lies in). FILE_READ fills
- * *content. */
+/* Reads `name` of `folder`, a path in the place's own terms; `name` may have components, none of
+ * which may be a link. FILE_READ fills *content. */
 struct submission_place {
     enum file_status (*read)(const struct submission_place *place, struct bytes *content,
-                             const char *relative, size_t limit, char problem[200]);
-    char *(*describe)(const struct submission_place *place, const char *relative); /* owned */
+                             const char *folder, const char *name, size_t limit, char problem[200]);
+    /* As shown to people; owned by the caller. */
+    char *(*describe)(const struct submission_place *place, const char *folder, const char *name);
     void *state;
 };
 

@@ -20,12 +20,16 @@ static int git_failure(struct error *err, enum error_kind kind, const char *what
 }
 
 static enum file_status git_read(const struct submission_place *place, struct bytes *content,
-                                 const char *relative, size_t limit, char problem[200])
+                                 const char *folder, const char *name, size_t limit,
+                                 char problem[200])
 {
     const struct git_place *state = place->state;
     *content = bytes_with_limit(limit);
+    AUTO_FREE char *path = path_join(folder, name); /* the tree's root is "" */
     git_tree_entry *entry = NULL;
-    int found = git_tree_entry_bypath(&entry, state->tree, relative);
+    if (path == NULL)
+        return FILE_UNREADABLE;
+    int found = git_tree_entry_bypath(&entry, state->tree, path);
     if (found != 0)
         return found == GIT_ENOTFOUND ? FILE_MISSING : FILE_UNREADABLE;
     git_filemode_t mode = git_tree_entry_filemode(entry);
@@ -52,11 +56,13 @@ static enum file_status git_read(const struct submission_place *place, struct by
     return status;
 }
 
-static char *git_describe_path(const struct submission_place *place, const char *relative)
+static char *git_describe_path(const struct submission_place *place, const char *folder,
+                               const char *name)
 {
     const struct git_place *state = place->state;
+    AUTO_FREE char *path = path_join(folder, name);
     char *text = NULL;
-    return asprintf(&text, "%s:%s", state->revision, relative) < 0 ? NULL : text;
+    return path == NULL || asprintf(&text, "%s:%s", state->revision, path) < 0 ? NULL : text;
 }
 
 /* The folder's path inside the working tree, without slashes at its ends; "" for a bare repository.

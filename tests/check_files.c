@@ -4,11 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -148,6 +152,79 @@ START_TEST(what_can_be_read)
                       file_status_text(status));
         ck_assert_uint_eq(content.length, rows[i].length);
         ck_assert_int_eq(status == FILE_READ, content.data != NULL);
+        bytes_release(&content);
+    }
+}
+END_TEST
+
+/* A filter that makes openat2() as unknown as it is before Linux 5.6. */
+static bool forget_openat2(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = COUNT_OF(code), .filter = code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* Round 0 by openat2(), round 1 without it. */
+START_TEST(reading_stays_beneath)
+{
+    AUTO_FREE char *top = in_folder("top"), *inner = in_folder("top/inner");
+    AUTO_FREE char *file = in_folder("top/inner/file"), *outside = in_folder("outside");
+    AUTO_FREE char *away = in_folder("top/away"), *way = in_folder("top/way");
+    AUTO_FREE char *link_path = in_folder("top/link"), *out_link = in_folder("top/out");
+    AUTO_FREE char *fifo = in_folder("top/fifo"), *over = in_folder("top/over");
+    AUTO_FREE char *top_link = in_folder("top-link"), *none = in_folder("none");
+    char data[LIMIT + 1] = {0};
+    ck_assert_int_eq(mkdir(top, 0700), 0);
+    ck_assert_int_eq(mkdir(inner, 0700), 0);
+    testing_write(file, "inside", 6);
+    testing_write(outside, "secret", 6);
+    testing_write(over, data, sizeof data);
+    ck_assert_int_eq(symlink("inner", way), 0);
+    ck_assert_int_eq(symlink("..", away), 0);
+    ck_assert_int_eq(symlink("inner/file", link_path), 0);
+    ck_assert_int_eq(symlink(outside, out_link), 0);
+    ck_assert_int_eq(symlink("top", top_link), 0);
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    if (_i == 1 && !forget_openat2())
+        TEST_SKIP("cannot make openat2() unknown here");
+    const struct {
+        const char *folder, *name;
+        enum file_status status;
+    } rows[] = {
+        {top, "inner/file", FILE_READ},
+        {top_link, "inner/file", FILE_READ}, /* the folder is the caller's, link or not */
+        {inner, "file", FILE_READ},
+        {top, "missing", FILE_MISSING},
+        {top, "missing/file", FILE_MISSING},
+        {top, "inner/file/below", FILE_MISSING},
+        {none, "file", FILE_MISSING},
+        {top, "inner", FILE_NOT_REGULAR},
+        {top, "link", FILE_NOT_REGULAR},
+        {top, "out", FILE_NOT_REGULAR},
+        {top, "way/file", FILE_NOT_REGULAR},
+        {top, "away/outside", FILE_NOT_REGULAR},
+        {top, "../outside", FILE_NOT_REGULAR},
+        {inner, "../../outside", FILE_NOT_REGULAR},
+        {top, outside, FILE_NOT_REGULAR},
+        {top, "fifo", FILE_NOT_REGULAR},
+        {top, "over", FILE_TOO_LARGE},
+        {"/dev", "zero", FILE_NOT_REGULAR},
+        {"/proc/self", "exe", FILE_NOT_REGULAR},
+        {"/proc/self/fd", "0", FILE_NOT_REGULAR},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        struct bytes content;
+        enum file_status status = file_read_beneath(&content, rows[i].folder, rows[i].name, LIMIT);
+        ck_assert_msg(status == rows[i].status, "row %zu (%s): %s", i, rows[i].name,
+                      file_status_text(status));
+        ck_assert_str_eq(bytes_text(&content), status == FILE_READ ? "inside" : "");
         bytes_release(&content);
     }
 }
@@ -474,8 +551,7 @@ END_TEST
 
 START_TEST(cache_folders)
 {
-    AUTO_FREE char *own = in_folder("own/deep"), *xdg = in_folder("xdg"),
-                   *home = in_folder("home");
+    AUTO_FREE char *own = in_folder("own/deep"), *xdg = in_folder("xdg"), *home = in_folder("home");
     AUTO_FREE char *xdg_expected = in_folder("xdg/spillway"), *file = in_folder("file");
     AUTO_FREE char *home_expected = in_folder("home/.cache/spillway"), *here = in_folder("rel");
     testing_write(file, "x", 1);
@@ -527,6 +603,7 @@ Suite *suite_files(void)
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, make_folder, remove_folder);
     tcase_add_test(tests, what_can_be_read);
+    tcase_add_loop_test(tests, reading_stays_beneath, 0, 2);
     tcase_add_test(tests, permissions_hold);
     tcase_add_test(tests, descriptors_can_be_read);
     tcase_add_test(tests, files_are_replaced_whole);
