@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
     /* clang-format off */
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
+    {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
     {NULL, NULL, NULL},
     /* clang-format on */
 };
