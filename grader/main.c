@@ -12,6 +12,7 @@ static const struct command {
     const char *summary; /* NULL: internal, not listed */
 } commands[] = {
     /* clang-format off */
+    {"grade", cmd_grade, "rebuild, run and judge a submission"},
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
     {NULL, NULL, NULL},

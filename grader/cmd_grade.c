@@ -1,0 +1,538 @@
+/* cmd_grade.c - `spillway grade`: the pipeline, in reading order.
+ *
+ *   submission → build → report → facts → run → rubric → grade → writers
+ *
+ * report and facts are made inside build_run() and rubric_gather(), one per architecture. */
+#include "commands.h"
+
+#include <getopt.h>
+#include <pthread.h>
+#include <sys/random.h>
+
+#include "build.h"
+#include "collect.h"
+#include "files.h"
+#include "number.h"
+#include "numbers.h"
+#include "out_json.h"
+#include "out_text.h"
+#include "process.h"
+#include "progress.h"
+#include "rubric.h"
+#include "scrub.h"
+#include "submission.h"
+#include "toolchain.h"
+
+#define GRADED_ARCHS_MAX 16
+
+struct grade_options {
+    struct submission_options submission;
+    const char *nvcc, *json, *only, *executor;
+    enum sandbox_mode sandbox;
+    struct arch archs[GRADED_ARCHS_MAX];
+    size_t arch_count;
+    bool has_seed;
+    uint64_t seed, elements, fail_under, threads;
+    bool verbose;
+};
+
+static const char usage[] =
+    "usage: spillway grade [DIR] [OPTION]…\n"
+    "\n"
+    "Rebuilds the kernels of a submission, runs them, and judges them by the lab's\n"
+    "rubric. DIR holds the submission (default: the current folder).\n"
+    "\n"
+    "  --lab ID              the lab (default: answers.ini says, else DIR's name)\n"
+    "  --rev REV             grade the files of a git revision instead of DIR's\n"
+    "  --arch sm_XX[,sm_YY]  grade for these architectures\n"
+    "  --executor KIND       auto (default), gpu, emulator, or none\n"
+    "  --seed N              inputs and shifts are drawn from N (default: random)\n"
+    "  --only CRITERION      list only marks whose id begins so; all are judged\n"
+    "  --fail-under N        exit with status 1 when the score is below N\n"
+    "  --json FILE           write the grade as JSON too (-: only that, on stdout)\n"
+    "  --sandbox MODE        auto (default: the best that works here), on (bubblewrap or\n"
+    "                        nothing is graded), off\n"
+    "  --nvcc PATH           the compiler (default: CUDA_HOME, PATH, /usr/local/cuda)\n"
+    "  --elements N          elements of the full-size launches (default: the lab's)\n"
+    "  --threads N           threads of the emulator (default: one per core)\n"
+    "  --verbose             show memory traffic as well\n"
+    "\n"
+    "Exit status: 0 graded, 1 below --fail-under, 2 usage, 3 the machine failed and\n"
+    "nothing was graded, 130 interrupted.\n"
+    "\n"
+    "Examples:\n"
+    "  spillway grade starter/day17-registers\n"
+    "  spillway grade . --arch sm_75,sm_90 --json grade.json\n"
+    "  spillway grade . --rev HEAD~1 --executor emulator --seed 17\n";
+
+/* ---- Options
+ * ----------------------------------------------------------------------------------------- */
+
+static int bad_option(struct error *err, const char *option, const char *value, const char *wanted)
+{
+    return error_set(err, ERROR_USAGE, "%s %s: %s", option, value, wanted);
+}
+
+static int parse_archs(struct grade_options *options, const char *list, struct error *err)
+{
+    AUTO_FREE char *copy = strdup(list);
+    if (copy == NULL)
+        return error_no_memory(err);
+    char *rest = copy;
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+        struct arch arch;
+        if (!arch_parse(name, &arch))
+            return bad_option(err, "--arch", list, "expected names like sm_75, joined by commas");
+        bool known = false;
+        for (size_t i = 0; i < options->arch_count; ++i)
+            known = known || arch_equal(options->archs[i], arch);
+        if (known)
+            continue;
+        if (options->arch_count >= GRADED_ARCHS_MAX)
+            return bad_option(err, "--arch", list, "that are more than 16 architectures");
+        options->archs[options->arch_count++] = arch;
+    }
+    return 0;
+}
+
+static int parse_number(uint64_t *ret, const char *option, const char *value, uint64_t most,
+                        struct error *err)
+{
+    if (number_parse_u64(value, most, ret))
+        return 0;
+    char wanted[80];
+    (void)snprintf(wanted, sizeof wanted, "expected a whole number from 0 to %llu",
+                   (unsigned long long)most);
+    return bad_option(err, option, value, wanted);
+}
+
+enum {
+    OPT_LAB = 256,
+    OPT_REV,
+    OPT_ARCH,
+    OPT_EXECUTOR,
+    OPT_SEED,
+    OPT_ONLY,
+    OPT_FAIL_UNDER,
+    OPT_JSON,
+    OPT_NVCC,
+    OPT_SANDBOX,
+    OPT_ELEMENTS,
+    OPT_THREADS,
+    OPT_VERBOSE,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {
+    /* clang-format off */
+    {"lab",        required_argument, NULL, OPT_LAB},
+    {"rev",        required_argument, NULL, OPT_REV},
+    {"arch",       required_argument, NULL, OPT_ARCH},
+    {"executor",   required_argument, NULL, OPT_EXECUTOR},
+    {"seed",       required_argument, NULL, OPT_SEED},
+    {"only",       required_argument, NULL, OPT_ONLY},
+    {"fail-under", required_argument, NULL, OPT_FAIL_UNDER},
+    {"json",       required_argument, NULL, OPT_JSON},
+    {"nvcc",       required_argument, NULL, OPT_NVCC},
+    {"sandbox",    required_argument, NULL, OPT_SANDBOX},
+    {"elements",   required_argument, NULL, OPT_ELEMENTS},
+    {"threads",    required_argument, NULL, OPT_THREADS},
+    {"verbose",    no_argument,       NULL, OPT_VERBOSE},
+    {"help",       no_argument,       NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
+    /* clang-format on */
+};
+
+static int take_option(struct grade_options *options, int option, const char *value,
+                       struct error *err)
+{
+    static const char *const executors[] = {"auto", "gpu", "emulator", "none"};
+    switch (option) {
+    case OPT_LAB:
+        options->submission.lab_id = value;
+        return 0;
+    case OPT_REV:
+        options->submission.revision = value;
+        return 0;
+    case OPT_ARCH:
+        return parse_archs(options, value, err);
+    case OPT_EXECUTOR:
+        options->executor = value;
+        for (size_t i = 0; i < COUNT_OF(executors); ++i)
+            if (strcmp(value, executors[i]) == 0)
+                return 0;
+        return bad_option(err, "--executor", value, "expected auto, gpu, emulator or none");
+    case OPT_SEED:
+        options->has_seed = true;
+        return parse_number(&options->seed, "--seed", value, INT64_MAX, err);
+    case OPT_ONLY:
+        options->only = value;
+        return 0;
+    case OPT_FAIL_UNDER:
+        return parse_number(&options->fail_under, "--fail-under", value, 1000, err);
+    case OPT_JSON:
+        options->json = value;
+        return 0;
+    case OPT_NVCC:
+        options->nvcc = value;
+        return 0;
+    case OPT_SANDBOX:
+        return sandbox_parse_mode(value, &options->sandbox)
+                   ? 0
+                   : bad_option(err, "--sandbox", value, "expected auto, on or off");
+    case OPT_ELEMENTS:
+        if (parse_number(&options->elements, "--elements", value, 16777216, err) != 0)
+            return -1;
+        return options->elements > 0 ? 0
+                                     : bad_option(err, "--elements", value, "expected at least 1");
+    case OPT_THREADS:
+        return parse_number(&options->threads, "--threads", value, 256, err);
+    case OPT_VERBOSE:
+        options->verbose = true;
+        return 0;
+    default:
+        return error_set(err, ERROR_USAGE, "see `spillway grade --help`");
+    }
+}
+
+/* Returns 1 after --help was printed, 0 to go on, -1 with *err. */
+static int parse_options(struct grade_options *options, int argc, char **argv, struct error *err)
+{
+    *options = (struct grade_options){.submission.directory = ".", .executor = "auto"};
+    optind = 0;
+    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        if (option == OPT_HELP) {
+            (void)fputs(usage, stdout);
+            return 1;
+        }
+        if (take_option(options, option, optarg, err) != 0)
+            return -1;
+    }
+    if (argc - optind > 1)
+        return error_set(err, ERROR_USAGE, "one folder at a time: what is \"%s\"?",
+                         argv[optind + 1]);
+    if (optind < argc)
+        options->submission.directory = argv[optind];
+    return 0;
+}
+
+/* ---- Choosing
+ * ------------------------------------------------------------------------------------------ */
+
+struct choice {
+    enum executor_kind executor;
+    struct gpu_device gpu; /* EXECUTOR_GPU */
+    char why[256];
+    struct arch archs[GRADED_ARCHS_MAX + 2]; /* graded, then declared and executed when others */
+    size_t arch_count, graded_count;
+    size_t declared; /* index; SIZE_MAX: nvcc does not know it */
+    struct arch declared_arch;
+    size_t executed; /* index */
+};
+
+static int choose_executor(struct choice *choice, const struct grade_options *options,
+                           const struct toolchain *toolchain, struct error *err)
+{
+    if (strcmp(options->executor, "none") == 0) {
+        choice->executor = EXECUTOR_NONE;
+        (void)snprintf(choice->why, sizeof choice->why, "--executor none");
+        return 0;
+    }
+    choice->executor = EXECUTOR_EMULATOR;
+    if (strcmp(options->executor, "emulator") == 0) {
+        (void)snprintf(choice->why, sizeof choice->why, "--executor emulator");
+        return 0;
+    }
+    struct gpu_survey survey;
+    if (run_survey_gpus(&survey, err) != 0)
+        return -1;
+    bool wanted = strcmp(options->executor, "gpu") == 0;
+    if (survey.device_count > 0) {
+        choice->gpu = survey.devices[0];
+        struct arch arch = {.number = choice->gpu.major * 10 + choice->gpu.minor};
+        if (toolchain_knows(toolchain, arch)) {
+            choice->executor = EXECUTOR_GPU;
+            (void)snprintf(choice->why, sizeof choice->why, "%s",
+                           wanted ? "--executor gpu" : "there is a GPU");
+            return 0;
+        }
+        (void)snprintf(choice->why, sizeof choice->why,
+                       "nvcc %s does not compile for %.100s (sm_%u)", toolchain->version,
+                       choice->gpu.name, arch.number);
+    } else {
+        (void)snprintf(choice->why, sizeof choice->why, "%s", survey.why_none);
+    }
+    if (wanted)
+        return error_set(err, ERROR_INFRASTRUCTURE,
+                         "--executor gpu, but %s; `spillway doctor` tells more", choice->why);
+    return 0;
+}
+
+static size_t add_arch(struct choice *choice, struct arch arch)
+{
+    for (size_t i = 0; i < choice->arch_count; ++i)
+        if (arch_equal(choice->archs[i], arch))
+            return i;
+    choice->archs[choice->arch_count] = arch;
+    return choice->arch_count++;
+}
+
+static void list_archs(const struct toolchain *toolchain, struct bytes *list)
+{
+    char name[ARCH_NAME_BYTES];
+    for (size_t i = 0; i < toolchain->arch_count; ++i)
+        bytes_printf(list, "%s%s", i == 0 ? "" : " ", arch_name(toolchain->archs[i], "sm_", name));
+}
+
+/* Graded: --arch, else [build] arch, else the GPU's, else sm_75. Counts use the declared one, the
+ * kernels run for the executor's. */
+static int choose_archs(struct choice *choice, const struct grade_options *options,
+                        const struct toolchain *toolchain, const struct answers *answers,
+                        struct error *err)
+{
+    const struct answer *answer = answers_find(answers, "build", "arch");
+    struct arch declared = {0};
+    bool has_declared =
+        answer != NULL && !answer->duplicate && arch_parse(answer->value, &declared);
+    bool declared_known = has_declared && toolchain_knows(toolchain, declared);
+    struct arch gpu = {.number = choice->gpu.major * 10 + choice->gpu.minor};
+    for (size_t i = 0; i < options->arch_count; ++i) {
+        if (!toolchain_knows(toolchain, options->archs[i])) {
+            char name[ARCH_NAME_BYTES];
+            struct bytes known = bytes_with_limit(800);
+            list_archs(toolchain, &known);
+            error_set(err, ERROR_USAGE, "nvcc %s does not compile for %s; it knows %s",
+                      toolchain->version, arch_name(options->archs[i], "sm_", name),
+                      bytes_text(&known));
+            bytes_release(&known);
+            return -1;
+        }
+        (void)add_arch(choice, options->archs[i]);
+    }
+    if (options->arch_count == 0)
+        (void)add_arch(choice, declared_known                     ? declared
+                               : choice->executor == EXECUTOR_GPU ? gpu
+                               : toolchain_knows(toolchain, (struct arch){.number = 75})
+                                   ? (struct arch){.number = 75}
+                                   : toolchain->archs[0]);
+    choice->graded_count = choice->arch_count;
+    choice->declared_arch = has_declared ? declared : (struct arch){0};
+    choice->declared = has_declared && !declared_known ? SIZE_MAX
+                       : declared_known                ? add_arch(choice, declared)
+                                                       : 0;
+    choice->executed = choice->executor == EXECUTOR_GPU ? add_arch(choice, gpu) : 0;
+    return 0;
+}
+
+static int draw_seed(struct grade_options *options, struct error *err)
+{
+    uint32_t drawn = 0;
+    if (options->has_seed)
+        return 0;
+    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot draw a random seed");
+    options->seed = drawn;
+    return 0;
+}
+
+/* ---- The stages
+ * ---------------------------------------------------------------------------------------- */
+
+struct stages {
+    struct toolchain toolchain;
+    struct submission submission;
+    struct choice choice;
+    char *folder;
+    struct numbers numbers;
+    struct build build;
+    struct build_image scrub;
+    struct numbers_result result;
+    struct rubric_input rubric;
+    struct grade grade;
+};
+
+/* The CPU reference is computed while the compiler runs. */
+struct preparation {
+    struct stages *stages;
+    const struct grade_options *options;
+    pthread_t thread;
+    int status;
+    struct error err;
+};
+
+static void *prepare_main(void *argument)
+{
+    struct preparation *preparation = argument;
+    preparation->status = numbers_prepare(
+        &preparation->stages->numbers, preparation->stages->submission.lab,
+        preparation->options->seed, preparation->options->elements, &preparation->err);
+    return NULL;
+}
+
+/* A kernel that fills local and shared memory with a pattern, for the frames of this very build. */
+static int assemble_scrub(struct stages *s, struct error *err)
+{
+    const struct build_target *target = &s->build.targets[s->choice.executed];
+    if (s->choice.executor != EXECUTOR_GPU || !target->image.assembled)
+        return 0;
+    int64_t frame = 0, shared = 0;
+    for (size_t i = 0; i < target->image.parsed.kernel_count; ++i) {
+        const struct cubin_kernel *kernel = &target->image.parsed.kernels[i];
+        frame = kernel->max_frame_bytes > frame ? kernel->max_frame_bytes : frame;
+        shared = kernel->shared_bytes > shared ? kernel->shared_bytes : shared;
+    }
+    struct bytes ptx = {0};
+    char name[ARCH_NAME_BYTES];
+    int status = -1;
+    if (scrub_source(&ptx, arch_name(target->arch, "sm_", name), frame, shared) != 0)
+        error_no_memory(err);
+    else
+        status = build_assemble(&s->scrub, &s->toolchain, target->arch, s->folder, "scrub",
+                                ptx.data, ptx.length, err);
+    if (status == 0 && !s->scrub.assembled)
+        status = error_set(err, ERROR_INFRASTRUCTURE, "cannot assemble the scrub kernel: %s",
+                           s->scrub.problem);
+    bytes_release(&ptx);
+    return status;
+}
+
+static int build_stage(struct stages *s, const struct grade_options *options, struct error *err)
+{
+    progress_show("compiling for %zu architecture%s …", s->choice.arch_count,
+                  s->choice.arch_count == 1 ? "" : "s");
+    struct preparation preparation = {.stages = s, .options = options};
+    bool beside = pthread_create(&preparation.thread, NULL, prepare_main, &preparation) == 0;
+    size_t declared = s->choice.declared == SIZE_MAX ? 0 : s->choice.declared;
+    const struct build_options build_options = {.toolchain = &s->toolchain,
+                                                .archs = s->choice.archs,
+                                                .arch_count = s->choice.arch_count,
+                                                .what_if_arch = s->choice.archs[declared],
+                                                .folder = s->folder};
+    int status = build_run(&s->build, &s->submission, &build_options, err);
+    if (beside)
+        (void)pthread_join(preparation.thread, NULL);
+    else
+        (void)prepare_main(&preparation);
+    if (status == 0 && preparation.status != 0) {
+        *err = preparation.err;
+        return -1;
+    }
+    return status == 0 ? assemble_scrub(s, err) : status;
+}
+
+static int run_stage(struct stages *s, const struct grade_options *options, struct error *err)
+{
+    const struct build_target *target = &s->build.targets[s->choice.executed];
+    struct audit audit;
+    audit_judge(&audit, s->submission.lab, target);
+    progress_show("running %zu launches …", s->numbers.case_count);
+    const struct numbers_options run_options = {
+        .executor = s->choice.executor,
+        .device = s->choice.gpu.ordinal,
+        .arch = target->arch,
+        .threads = (unsigned)options->threads,
+        .scrub = s->choice.executor == EXECUTOR_GPU ? &s->scrub : NULL,
+        .timing_rounds = s->choice.executor == EXECUTOR_GPU ? 31 : 0,
+    };
+    return numbers_run(&s->result, &s->numbers, target, &audit, &run_options, err);
+}
+
+static int judge_stage(struct stages *s, struct error *err)
+{
+    struct rubric_input *input = &s->rubric;
+    *input = (struct rubric_input){
+        .lab = s->submission.lab,
+        .submission = &s->submission,
+        .toolchain = &s->toolchain,
+        .build = &s->build,
+        .target_count = s->choice.arch_count,
+        .graded_count = s->choice.graded_count,
+        .declared_arch = s->choice.declared_arch,
+        .numbers = &s->numbers,
+        .result = &s->result,
+        .targets = calloc(s->choice.arch_count, sizeof input->targets[0]),
+    };
+    if (input->targets == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < input->target_count; ++i)
+        input->targets[i].target = &s->build.targets[i];
+    if (s->choice.declared != SIZE_MAX)
+        input->declared = &input->targets[s->choice.declared];
+    if (s->choice.executor != EXECUTOR_NONE)
+        input->executed = &input->targets[s->choice.executed];
+    const struct collect_context context = {
+        .input = input, .executor = s->choice.executor, .why = s->choice.why};
+    if (rubric_gather(input, err) != 0 || collect_grade(&s->grade, &context, err) != 0)
+        return -1;
+    return rubric_judge(&s->grade, input, err);
+}
+
+static int write_stage(const struct grade *grade, const struct grade_options *options,
+                       struct error *err)
+{
+    progress_clear();
+    bool json_only = options->json != NULL && strcmp(options->json, "-") == 0;
+    if (options->json != NULL && out_json_write(grade, options->json, err) != 0)
+        return -1;
+    if (json_only)
+        return 0;
+    struct bytes page = bytes_with_limit((size_t)16 << 20);
+    out_text_write(&page, grade,
+                   &(struct out_text_options){.colour = out_text_wants_colour(stdout),
+                                              .verbose = options->verbose,
+                                              .only = options->only});
+    int status =
+        page.failed ? error_no_memory(err) : file_write("-", bytes_text(&page), page.length, err);
+    bytes_release(&page);
+    return status;
+}
+
+static int grade(struct stages *s, struct grade_options *options, struct error *err)
+{
+    int64_t began = process_now_ns();
+    if (submission_read(&s->submission, &options->submission, err) != 0 ||
+        toolchain_find(&s->toolchain, options->nvcc, err) != 0 ||
+        sandbox_choose(&s->toolchain.sandbox, options->sandbox, err) != 0 ||
+        toolchain_ask(&s->toolchain, err) != 0 || draw_seed(options, err) != 0 ||
+        choose_executor(&s->choice, options, &s->toolchain, err) != 0 ||
+        choose_archs(&s->choice, options, &s->toolchain, &s->submission.answers, err) != 0)
+        return -1;
+    s->folder = temporary_folder_create(err);
+    if (s->folder == NULL || build_stage(s, options, err) != 0 || run_stage(s, options, err) != 0 ||
+        judge_stage(s, err) != 0)
+        return -1;
+    s->grade.duration_ns = process_now_ns() - began;
+    return write_stage(&s->grade, options, err);
+}
+
+static void stages_release(struct stages *s)
+{
+    grade_release(&s->grade);
+    rubric_input_release(&s->rubric);
+    numbers_result_release(&s->result);
+    build_image_release(&s->scrub);
+    build_release(&s->build);
+    numbers_release(&s->numbers);
+    submission_release(&s->submission);
+    toolchain_release(&s->toolchain);
+    temporary_folder_remove(s->folder);
+}
+
+int cmd_grade(int argc, char **argv)
+{
+    struct error err = {0};
+    struct grade_options options;
+    int parsed = parse_options(&options, argc, argv, &err);
+    if (parsed > 0)
+        return EXIT_STATUS_DONE;
+    if (parsed < 0)
+        return error_report(&err);
+    struct stages stages = {0};
+    int status = grade(&stages, &options, &err);
+    bool below = status == 0 && (uint64_t)stages.grade.score < options.fail_under;
+    stages_release(&stages);
+    progress_clear();
+    if (status != 0)
+        return error_report(&err);
+    return below ? EXIT_STATUS_FAIL_UNDER : EXIT_STATUS_DONE;
+}
