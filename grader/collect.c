@@ -2,6 +2,9 @@
 
 #include <strings.h>
 
+#include "caps.h"
+#include "text.h"
+
 /* ---- Kernels
  * --------------------------------------------------------------------------------------- */
 
@@ -142,6 +145,22 @@ static int collect_notes(struct grade *grade, const struct rubric_input *input, 
 /* ---- The whole
  * ----------------------------------------------------------------------------------------- */
 
+/* As people know the path: from the current folder where it lies below that; printable. */
+static int take_path(char **slot, const char *path, struct error *err)
+{
+    if (path == NULL)
+        return 0;
+    AUTO_FREE char *here = getcwd(NULL, 0);
+    size_t length = here == NULL ? 0 : strlen(here);
+    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
+        path += length + 1;
+    struct bytes shown = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    text_sanitize(&shown, path, strlen(path), LIMIT_MESSAGE_BYTES);
+    int status = take_text(slot, bytes_text(&shown), err);
+    bytes_release(&shown);
+    return status;
+}
+
 static int collect_submission(struct grade *grade, const struct submission *submission,
                               struct error *err)
 {
@@ -149,9 +168,9 @@ static int collect_submission(struct grade *grade, const struct submission *subm
     grade->from_git = submission->kind == SUBMISSION_GIT;
     (void)snprintf(grade->commit, sizeof grade->commit, "%s", submission->commit);
     (void)snprintf(grade->chosen, sizeof grade->chosen, "%s", submission->chosen);
-    return take_text(&grade->path, submission->path, err) != 0 ||
-                   take_text(&grade->source_path, submission->source.path, err) != 0 ||
-                   take_text(&grade->answers_path, submission->answers_path, err) != 0
+    return take_path(&grade->path, submission->path, err) != 0 ||
+                   take_path(&grade->source_path, submission->source.path, err) != 0 ||
+                   take_path(&grade->answers_path, submission->answers_path, err) != 0
                ? -1
                : 0;
 }
