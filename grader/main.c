@@ -15,6 +15,8 @@ static const struct command {
     {"grade", cmd_grade, "rebuild, run and judge a submission"},
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
+    {"hint", cmd_hint, "the next hint of one item of a lab"},
+    {"labs", cmd_labs, "list the labs"},
     {NULL, NULL, NULL},
     /* clang-format on */
 };

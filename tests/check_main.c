@@ -71,14 +71,17 @@ struct process_result testing_spillway(const char *const *arguments, const char 
         argv[count++] = *arguments;
     }
     static char cuda_home[4096], path[4096], cache[4096];
-    const char *env[32] = {cuda_home, path, cache, "LC_ALL=C.UTF-8"};
     (void)snprintf(cuda_home, sizeof cuda_home, "CUDA_HOME=%s", testing_cuda_home());
     (void)snprintf(path, sizeof path, "PATH=/usr/bin:/bin");
     (void)snprintf(cache, sizeof cache, "SPILLWAY_CACHE=%s/cache", testing_temporary_folder());
-    for (size_t used = 4; environment != NULL && *environment != NULL; ++environment) {
-        ck_assert_uint_lt(used, COUNT_OF(env) - 1);
+    /* getenv() finds the first of a name: what the caller gives comes before the defaults. */
+    const char *env[32], *const defaults[] = {cuda_home, path, cache, "LC_ALL=C.UTF-8", NULL};
+    size_t used = 0;
+    for (; environment != NULL && *environment != NULL; ++environment) {
+        ck_assert_uint_lt(used, COUNT_OF(env) - COUNT_OF(defaults));
         env[used++] = *environment;
     }
+    memcpy(env + used, defaults, sizeof defaults);
     struct process_result result;
     struct error err = {0};
     const struct process_spec spec = {.argv = argv,

@@ -11,6 +11,7 @@
 #include "facts.h"
 #include "labs/lab.h"
 #include "occupancy.h"
+#include "text.h"
 #include "reference/day17-registers/reference.h"
 
 #define NARROW_TAPS 4
@@ -21,8 +22,7 @@
 #define FULL_ELEMENTS 1049187
 #define SHIFTED_ELEMENTS 65539
 
-/* ---- Kernels ----------------------------------------------------------------------------------
- */
+/* ---- Kernels ---- */
 
 enum { NARROW, WIDE, INDEXED, BOUNDED };
 
@@ -51,7 +51,7 @@ static const struct lab_kernel kernels[] = {
                  day17_reference_wide},
 };
 
-/* ---- Launches ---------------------------------------------------------------------------------- */
+/* ---- Launches ---- */
 
 enum { CASE_NARROW, CASE_WIDE, CASE_INDEXED, CASE_BOUNDED, CASE_SHIFTED };
 enum { INPUTS_NARROW, INPUTS_WIDE, INPUTS_SHIFTED };
@@ -74,7 +74,7 @@ static const struct lab_case cases[] = {
 /* clang-format on */
 #define SHIFTED_CASES (COUNT_OF(cases) - CASE_SHIFTED)
 
-/* ---- Keys of the questions ----------------------------------------------------------------------
+/* ---- Keys of the questions ----
  * Each works out one answer, and the arithmetic or the fact behind it. */
 
 static void set_number(struct answer_key *ret, int64_t number)
@@ -193,33 +193,22 @@ static bool question2_compute(struct question2 *q, struct answer_key *ret)
     return true;
 }
 
-/* 18432 -> "18,432": these products are meant to be checked by eye. */
-struct grouped {
-    char text[32];
-};
-static struct grouped grouped(unsigned value)
-{
-    struct grouped ret;
-    if (value < 1000)
-        (void)snprintf(ret.text, sizeof ret.text, "%u", value);
-    else
-        (void)snprintf(ret.text, sizeof ret.text, "%u,%03u", value / 1000, value % 1000);
-    return ret;
-}
-
 /* Both sides of the comparison stand in every message of this question. */
 static void explain_question2(const struct question2 *q, struct answer_key *ret)
 {
     unsigned less = q->less.registers_allocated, more = q->more.registers_allocated;
+    char file[TEXT_NUMBER_BYTES], slots[TEXT_NUMBER_BYTES];
+    char less_block[TEXT_NUMBER_BYTES], more_block[TEXT_NUMBER_BYTES];
     (void)snprintf(
         ret->because, sizeof ret->because,
-        "a T4 has %s registers and %s thread slots an SM. %u registers: %u × %u = %s a block, "
-        "so %u blocks, %s threads. %u registers are handed out as %u (steps of 8): %u × %u = %s "
-        "a block, so %u blocks, %s threads. The difference is %u threads",
-        grouped(q->sm->registers_per_sm).text, grouped(q->sm->threads_per_sm).text, QUESTION2_LESS,
-        less, BLOCK_THREADS, grouped(less * BLOCK_THREADS).text, q->less.blocks,
-        grouped(q->less.threads).text, QUESTION2_MORE, more, more, BLOCK_THREADS,
-        grouped(more * BLOCK_THREADS).text, q->more.blocks, grouped(q->more.threads).text,
+        "a T4 has %s registers and %s thread slots an SM. %u registers: %u x %u = %s a block, "
+        "so %u blocks, %u threads. %u registers are handed out as %u (steps of 8): %u x %u = %s "
+        "a block, so %u blocks, %u threads. The difference is %u threads",
+        text_number(q->sm->registers_per_sm, file), text_number(q->sm->threads_per_sm, slots),
+        QUESTION2_LESS, less, BLOCK_THREADS,
+        text_number((uint64_t)less * BLOCK_THREADS, less_block), q->less.blocks, q->less.threads,
+        QUESTION2_MORE, more, more, BLOCK_THREADS,
+        text_number((uint64_t)more * BLOCK_THREADS, more_block), q->more.blocks, q->more.threads,
         q->less.threads - q->more.threads);
 }
 
@@ -273,12 +262,13 @@ static void key_max_registers(const struct key_context *context, struct answer_k
         return;
     }
     unsigned budget = occupancy_register_budget(sm, QUESTION3_BOUND, 1);
+    char file[TEXT_NUMBER_BYTES];
     set_number(ret, budget);
     (void)snprintf(ret->because, sizeof ret->because,
                    "the bound promises blocks of up to %u threads, so one such block has to fit: "
-                   "%s registers / %s threads = %u, however few threads you launch",
-                   QUESTION3_BOUND, grouped(sm->registers_per_block).text,
-                   grouped(QUESTION3_BOUND).text, budget);
+                   "%s registers / %u threads = %u, however few threads you launch",
+                   QUESTION3_BOUND, text_number(sm->registers_per_block, file), QUESTION3_BOUND,
+                   budget);
 }
 
 static void key_bound_spills(const struct key_context *context, struct answer_key *ret)
@@ -288,8 +278,9 @@ static void key_bound_spills(const struct key_context *context, struct answer_ke
         ret->kind = KEY_UNKNOWN;
         (void)snprintf(ret->because, sizeof ret->because,
                        "your decayWide could not be built with a bound of %u threads, so nobody "
-                       "can say whether it would spill",
-                       QUESTION3_BOUND);
+                       "can say whether it would spill%s%s",
+                       QUESTION3_BOUND, context->what_if_problem[0] == '\0' ? "" : ": ",
+                       context->what_if_problem);
         return;
     }
     set_word(ret, spilled_bytes(bound) > 0 ? "yes" : "no");
@@ -312,8 +303,7 @@ static void key_bound_speed(const struct key_context *context, struct answer_key
                    "weighs more only a clock can tell");
 }
 
-/* ---- Rubric ------------------------------------------------------------------------------------
- */
+/* ---- Rubric ---- */
 
 /* clang-format off */
 static const struct criterion criteria[] = {

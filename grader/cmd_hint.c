@@ -1,0 +1,256 @@
+/* cmd_hint.c - `spillway hint`: the next hint of one item, rung by rung.
+ *
+ * How far somebody has climbed is remembered in the cache folder, never in the student's tree, so
+ * that it cannot be committed by accident. Losing that file costs nothing: the ladder starts anew.
+ */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+
+#include "files.h"
+#include "hints.h"
+#include "labs/lab.h"
+#include "number.h"
+
+#define PROGRESS_BYTES_MAX ((size_t)64 << 10)
+
+static const char usage_text[] =
+    "usage: spillway hint [LAB] [ITEM] [--reveal] [--reset]\n"
+    "\n"
+    "Shows the next hint of one item of a lab. Without ITEM: the list of items.\n"
+    "ITEM is a group of marks, as in `question2`; a mark's own id will do as well.\n"
+    "LAB may be left out: then it is the lab that the current folder is named\n"
+    "after, else the first one.\n"
+    "\n"
+    "  --reveal   show the solution of ITEM\n"
+    "  --reset    forget which hints of ITEM (or of the whole lab) were seen\n"
+    "  --help     this text\n";
+
+struct climb {
+    const struct lab *lab;
+    struct hints hints;
+    size_t seen[HINTS_ITEMS_MAX]; /* rungs shown, per item; without those of `after` */
+    char *path;                   /* owned; of the progress file; NULL: nowhere to remember */
+};
+
+/* ---- Progress: lines "ID COUNT" in a file of the cache folder ---- */
+
+static void read_progress_line(struct climb *climb, const char *line, size_t length)
+{
+    const char *blank = memchr(line, ' ', length);
+    if (blank == NULL)
+        return;
+    size_t id = (size_t)(blank - line);
+    for (size_t i = 0; i < climb->hints.count; ++i) {
+        const struct hint_item *item = &climb->hints.items[i];
+        uint64_t count = 0;
+        if (strlen(item->id) == id && memcmp(item->id, line, id) == 0 &&
+            number_parse_u64_bytes(blank + 1, length - id - 1, HINTS_RUNGS_MAX, &count))
+            climb->seen[i] = count < item->count ? count : item->count;
+    }
+}
+
+/* A file that is missing or makes no sense means: nothing seen yet. */
+static void load_progress(struct climb *climb)
+{
+    struct error err = {0};
+    AUTO_FREE char *folder = cache_folder(&err);
+    char name[128];
+    (void)snprintf(name, sizeof name, "hints-%s", climb->lab->id);
+    climb->path = folder != NULL ? path_join(folder, name) : NULL;
+    struct bytes content;
+    if (climb->path == NULL ||
+        file_read(&content, climb->path, PROGRESS_BYTES_MAX, false) != FILE_READ)
+        return;
+    const char *text = bytes_text(&content), *end;
+    for (size_t rest = content.length; rest > 0 && (end = memchr(text, '\n', rest)) != NULL;) {
+        size_t length = (size_t)(end - text);
+        read_progress_line(climb, text, length);
+        text += length + 1;
+        rest -= length + 1;
+    }
+    bytes_release(&content);
+}
+
+static void save_progress(const struct climb *climb)
+{
+    struct bytes text = bytes_with_limit(PROGRESS_BYTES_MAX);
+    struct error err = {0};
+    for (size_t i = 0; i < climb->hints.count; ++i)
+        if (climb->seen[i] > 0)
+            bytes_printf(&text, "%s %zu\n", climb->hints.items[i].id, climb->seen[i]);
+    if (climb->path == NULL)
+        (void)error_set(&err, ERROR_INFRASTRUCTURE, "there is no cache folder");
+    else if (!text.failed)
+        (void)file_write(climb->path, bytes_text(&text), text.length, &err);
+    if (err.kind != ERROR_NONE)
+        (void)fprintf(stderr, "spillway: cannot remember which hints you have seen: %s\n",
+                      err.text);
+    bytes_release(&text);
+}
+
+/* ---- Showing ---- */
+
+static size_t item_index(const struct climb *climb, const struct hint_item *item)
+{
+    return (size_t)(item - climb->hints.items);
+}
+
+/* Rungs of the whole ladder, with those of the item that comes first. */
+static size_t ladder_count(const struct hint_item *item)
+{
+    return item->count + (item->earlier != NULL ? item->earlier->count : 0);
+}
+
+static size_t ladder_seen(const struct climb *climb, const struct hint_item *item)
+{
+    size_t earlier = item->earlier != NULL ? climb->seen[item_index(climb, item->earlier)] : 0;
+    return climb->seen[item_index(climb, item)] + earlier;
+}
+
+static void show_list(const struct climb *climb)
+{
+    (void)printf("Hints for %s\n\n  %-12s seen\n", climb->lab->title, "item");
+    for (size_t i = 0; i < climb->hints.count; ++i) {
+        const struct hint_item *item = &climb->hints.items[i];
+        (void)printf("  %-12s %zu/%zu   %s\n", item->id, ladder_seen(climb, item),
+                     ladder_count(item), item->title);
+    }
+    (void)printf("\n`spillway hint %s ITEM` shows the next hint of one.\n", climb->lab->id);
+}
+
+static void show_all(const struct hint_item *item)
+{
+    for (size_t i = 0; item != NULL && i < item->count; ++i)
+        (void)printf("\n%s", item->rungs[i]);
+}
+
+static void show_next(struct climb *climb, const struct hint_item *item)
+{
+    const struct hint_item *source = item->earlier;
+    if (source == NULL || climb->seen[item_index(climb, source)] == source->count)
+        source = item;
+    size_t *seen = &climb->seen[item_index(climb, source)];
+    size_t total = ladder_count(item);
+    if (*seen == source->count) {
+        (void)printf("You have seen all %zu hints of %s. Here they are once more.\n", total,
+                     item->id);
+        show_all(item->earlier);
+        show_all(item);
+    } else {
+        const char *text = source->rungs[(*seen)++];
+        (void)printf("%s: %s, hint %zu of %zu\n\n%s", item->id, item->title,
+                     ladder_seen(climb, item), total, text);
+        save_progress(climb);
+    }
+    if (ladder_seen(climb, item) < total)
+        (void)printf("\nThe same command shows the next one.\n");
+    else if (item->solution != NULL)
+        (void)printf("\n`spillway hint %s %s --reveal` shows the solution.\n", climb->lab->id,
+                     item->id);
+}
+
+static int reveal(const struct climb *climb, const struct hint_item *item)
+{
+    if (item == NULL) {
+        (void)fprintf(stderr, "spillway: --reveal needs an item; `spillway hint %s` lists them\n",
+                      climb->lab->id);
+        return EXIT_STATUS_USAGE;
+    }
+    if (item->solution == NULL)
+        (void)printf("%s has hints only; the solutions stand with the single questions.\n",
+                     item->id);
+    else
+        (void)printf("%s: %s, solution\n\n%s", item->id, item->title, item->solution);
+    return EXIT_STATUS_DONE;
+}
+
+static void reset(struct climb *climb, const struct hint_item *item)
+{
+    for (size_t i = 0; i < climb->hints.count; ++i)
+        if (item == NULL || item == &climb->hints.items[i] ||
+            item->earlier == &climb->hints.items[i])
+            climb->seen[i] = 0;
+    save_progress(climb);
+    (void)printf("Forgotten: the hints seen of %s.\n", item != NULL ? item->id : climb->lab->id);
+}
+
+/* ---- The command line ---- */
+
+/* The lab that the current folder is named after, else the first one there is. */
+static const struct lab *default_lab(void)
+{
+    AUTO_FREE char *here = getcwd(NULL, 0);
+    const char *slash = here != NULL ? strrchr(here, '/') : NULL;
+    const struct lab *lab = slash != NULL ? lab_find(slash + 1) : NULL;
+    return lab != NULL ? lab : lab_registry[0];
+}
+
+static int run(struct climb *climb, const char *item_id, bool want_reveal, bool want_reset)
+{
+    const struct hint_item *item = NULL;
+    if (item_id != NULL) {
+        item = hints_find(&climb->hints, item_id);
+        if (item == NULL) {
+            (void)fprintf(stderr,
+                          "spillway: %s has no item \"%s\"; `spillway hint %s` lists them\n",
+                          climb->lab->id, item_id, climb->lab->id);
+            return EXIT_STATUS_USAGE;
+        }
+    }
+    if (want_reveal)
+        return reveal(climb, item);
+    load_progress(climb);
+    if (want_reset)
+        reset(climb, item);
+    else if (item == NULL)
+        show_list(climb);
+    else
+        show_next(climb, item);
+    return EXIT_STATUS_DONE;
+}
+
+int cmd_hint(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"reveal", no_argument, NULL, 'r'},
+        {"reset", no_argument, NULL, 'R'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    bool want_reveal = false, want_reset = false;
+    optind = 0;
+    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (option == 'h') {
+            (void)fputs(usage_text, stdout);
+            return EXIT_STATUS_DONE;
+        }
+        if (option != 'r' && option != 'R') {
+            (void)fputs("spillway: `spillway hint --help` lists the options\n", stderr);
+            return EXIT_STATUS_USAGE;
+        }
+        want_reveal = want_reveal || option == 'r';
+        want_reset = want_reset || option == 'R';
+    }
+    if (argc - optind > 2 || (want_reveal && want_reset)) {
+        (void)fputs("spillway: hint takes a lab and an item, and one of --reveal and --reset\n",
+                    stderr);
+        return EXIT_STATUS_USAGE;
+    }
+    struct climb climb = {.lab = default_lab()};
+    if (optind < argc && lab_find(argv[optind]) != NULL)
+        climb.lab = lab_find(argv[optind++]);
+    else if (argc - optind == 2) {
+        (void)fprintf(stderr, "spillway: there is no lab \"%s\"; `spillway labs` lists them\n",
+                      argv[optind]);
+        return EXIT_STATUS_USAGE;
+    }
+    struct error err = {0};
+    if (hints_load(&climb.hints, climb.lab->id, &err) != 0)
+        return error_report(&err);
+    int status = run(&climb, optind < argc ? argv[optind] : NULL, want_reveal, want_reset);
+    hints_release(&climb.hints);
+    free(climb.path);
+    return status;
+}

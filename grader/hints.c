@@ -1,0 +1,247 @@
+#include "hints.h"
+
+#include "datadir.h"
+#include "files.h"
+#include "text.h"
+
+struct parser {
+    struct hints *hints;
+    struct error *err;
+    unsigned line;
+    struct hint_item *item; /* the open one; NULL before the first */
+    struct bytes text;      /* of the open rung or solution */
+    enum { IN_NOTHING, IN_ITEM, IN_HINT, IN_SOLUTION } state;
+    size_t blanks; /* blank lines held back until more text follows */
+};
+
+static int refuse(struct parser *parser, const char *what)
+{
+    return error_set(parser->err, ERROR_INFRASTRUCTURE, "line %u: %s", parser->line, what);
+}
+
+/* ---- Closing what is open ---- */
+
+static int close_text(struct parser *parser)
+{
+    if (parser->state != IN_HINT && parser->state != IN_SOLUTION)
+        return 0;
+    struct hint_item *item = parser->item;
+    if (parser->text.length == 0)
+        return refuse(parser, "the hint or solution before this line has no text");
+    char *text = bytes_take(&parser->text);
+    if (text == NULL)
+        return error_no_memory(parser->err);
+    parser->text = bytes_with_limit(HINTS_BYTES_MAX);
+    parser->blanks = 0;
+    if (parser->state == IN_SOLUTION) {
+        item->solution = text;
+    } else {
+        char **grown = realloc(item->rungs, (item->count + 1) * sizeof item->rungs[0]);
+        if (grown == NULL) {
+            free(text);
+            return error_no_memory(parser->err);
+        }
+        item->rungs = grown;
+        item->rungs[item->count++] = text;
+    }
+    parser->state = IN_ITEM;
+    return 0;
+}
+
+static int close_item(struct parser *parser)
+{
+    if (close_text(parser) != 0)
+        return -1;
+    if (parser->item != NULL && parser->item->count == 0)
+        return refuse(parser, "the item before this line has no hint");
+    return 0;
+}
+
+/* ---- Lines ---- */
+
+static bool is_id(const char *text, size_t length)
+{
+    if (length == 0 || length > HINTS_ID_MAX)
+        return false;
+    for (size_t i = 0; i < length; ++i)
+        if (!((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9') ||
+              text[i] == '-' || text[i] == '_'))
+            return false;
+    return true;
+}
+
+static struct hint_item *find_exact(const struct hints *hints, const char *id, size_t length)
+{
+    for (size_t i = 0; i < hints->count; ++i)
+        if (strlen(hints->items[i].id) == length && memcmp(hints->items[i].id, id, length) == 0)
+            return &hints->items[i];
+    return NULL;
+}
+
+static int open_item(struct parser *parser, const char *rest, size_t length)
+{
+    if (close_item(parser) != 0)
+        return -1;
+    const char *blank = memchr(rest, ' ', length);
+    size_t id_length = blank != NULL ? (size_t)(blank - rest) : length;
+    if (!is_id(rest, id_length) || id_length + 1 >= length)
+        return refuse(parser, "expected `item ID Title`");
+    if (find_exact(parser->hints, rest, id_length) != NULL)
+        return refuse(parser, "this item exists already");
+    if (parser->hints->count == HINTS_ITEMS_MAX)
+        return refuse(parser, "too many items");
+    parser->item = &parser->hints->items[parser->hints->count];
+    memcpy(parser->item->id, rest, id_length);
+    parser->item->title = strndup(blank + 1, length - id_length - 1);
+    if (parser->item->title == NULL)
+        return error_no_memory(parser->err);
+    ++parser->hints->count;
+    parser->state = IN_ITEM;
+    return 0;
+}
+
+static int set_earlier(struct parser *parser, const char *rest, size_t length)
+{
+    if (parser->state != IN_ITEM || parser->item->earlier != NULL || parser->item->count > 0)
+        return refuse(parser, "`after` belongs right below the line of an item");
+    const struct hint_item *earlier = find_exact(parser->hints, rest, length);
+    /* Only further up, and no chain: so there is no circle either. */
+    if (earlier == NULL || earlier == parser->item || earlier->earlier != NULL)
+        return refuse(parser, "`after` names no item further up that stands alone");
+    parser->item->earlier = earlier;
+    return 0;
+}
+
+static int open_text(struct parser *parser, int state)
+{
+    if (parser->state == IN_NOTHING)
+        return refuse(parser, "a hint needs an item above it");
+    if (close_text(parser) != 0)
+        return -1;
+    if (parser->item->solution != NULL)
+        return refuse(parser, "nothing may follow the solution of an item");
+    if (parser->item->count == HINTS_RUNGS_MAX)
+        return refuse(parser, "too many hints in one item");
+    parser->state = state;
+    parser->text = bytes_with_limit(HINTS_BYTES_MAX);
+    return 0;
+}
+
+static int add_text(struct parser *parser, const char *text, size_t length)
+{
+    if (parser->state != IN_HINT && parser->state != IN_SOLUTION)
+        return refuse(parser, "text stands outside a hint or solution");
+    for (; parser->blanks > 0; --parser->blanks)
+        bytes_append_text(&parser->text, "\n");
+    bytes_append(&parser->text, text, length);
+    return bytes_append_text(&parser->text, "\n") == 0 ? 0 : error_no_memory(parser->err);
+}
+
+static bool has_prefix(const char *line, size_t length, const char *prefix)
+{
+    return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_word(const char *line, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(line, word, length) == 0;
+}
+
+static int read_line(struct parser *parser, const char *line, size_t length)
+{
+    if (length > 0 && line[length - 1] == '\r')
+        --length;
+    while (length > 0 && line[length - 1] == ' ')
+        --length;
+    if (length > HINTS_LINE_MAX)
+        return refuse(parser, "too long");
+    if (length == 0) {
+        if (parser->text.length > 0)
+            ++parser->blanks;
+        return 0;
+    }
+    for (size_t i = 0; i < length; ++i)
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7F)
+            return refuse(parser, "holds a control character (indent with blanks)");
+    if (!text_is_utf8(line, length))
+        return refuse(parser, "is not UTF-8 text");
+    if (has_prefix(line, length, "  "))
+        return add_text(parser, line + 2, length - 2);
+    if (line[0] == '#')
+        return 0;
+    if (has_prefix(line, length, "item "))
+        return open_item(parser, line + 5, length - 5);
+    if (has_prefix(line, length, "after "))
+        return set_earlier(parser, line + 6, length - 6);
+    if (is_word(line, length, "hint"))
+        return open_text(parser, IN_HINT);
+    if (is_word(line, length, "solution"))
+        return open_text(parser, IN_SOLUTION);
+    return refuse(parser, "expected `item`, `after`, `hint`, `solution` or text indented by two");
+}
+
+/* ---- Whole files ---- */
+
+int hints_parse(struct hints *out, const char *text, size_t length, struct error *err)
+{
+    *out = (struct hints){.items = calloc(HINTS_ITEMS_MAX, sizeof out->items[0])};
+    if (out->items == NULL)
+        return error_no_memory(err);
+    struct parser parser = {.hints = out, .err = err};
+    int status = length > HINTS_BYTES_MAX
+                     ? error_set(err, ERROR_INFRASTRUCTURE, "larger than any hints file may be")
+                     : 0;
+    for (size_t at = 0; status == 0 && at < length;) {
+        const char *end = memchr(text + at, '\n', length - at);
+        size_t size = end != NULL ? (size_t)(end - (text + at)) : length - at;
+        ++parser.line;
+        status = read_line(&parser, text + at, size);
+        at += size + 1;
+    }
+    if (status == 0)
+        status = close_item(&parser);
+    if (status == 0 && out->count == 0)
+        status = error_set(err, ERROR_INFRASTRUCTURE, "holds no item");
+    bytes_release(&parser.text);
+    if (status != 0)
+        hints_release(out);
+    return status;
+}
+
+int hints_load(struct hints *out, const char *lab_id, struct error *err)
+{
+    *out = (struct hints){0};
+    char relative[256];
+    if (snprintf(relative, sizeof relative, "labs/%s/hints", lab_id) >= (int)sizeof relative)
+        return error_set(err, ERROR_USAGE, "a lab's name is not that long");
+    AUTO_FREE char *path = data_path(relative, err);
+    if (path == NULL)
+        return -1;
+    struct bytes content;
+    enum file_status read = file_read(&content, path, HINTS_BYTES_MAX, true);
+    if (read != FILE_READ)
+        return error_set(err, ERROR_INFRASTRUCTURE, "%s: %s", path, file_status_text(read));
+    int status = hints_parse(out, bytes_text(&content), content.length, err);
+    bytes_release(&content);
+    return status == 0 ? 0 : error_context(err, "%s", path);
+}
+
+void hints_release(struct hints *hints)
+{
+    for (size_t i = 0; i < hints->count; ++i) {
+        struct hint_item *item = &hints->items[i];
+        for (size_t r = 0; r < item->count; ++r)
+            free(item->rungs[r]);
+        free(item->rungs);
+        free(item->title);
+        free(item->solution);
+    }
+    free(hints->items);
+    *hints = (struct hints){0};
+}
+
+const struct hint_item *hints_find(const struct hints *hints, const char *id)
+{
+    const struct hint_item *exact = find_exact(hints, id, strlen(id));
+    return exact != NULL ? exact : find_exact(hints, id, strcspn(id, "."));
+}

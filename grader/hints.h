@@ -1,0 +1,56 @@
+/* hints.h - a lab's ladder of hints, read from the plain text file labs/<id>/hints.
+ *
+ * The format, line by line; what stands in column 1 decides:
+ *
+ *     # a comment                   (and blank lines between the parts)
+ *     item ID Title to the line's end
+ *     after OTHER                   optional: the ladder of item OTHER (further up) comes first
+ *     hint                          opens a rung; its text follows, indented by two blanks
+ *       The text. A blank line inside it parts two paragraphs.
+ *     solution                      opens the solution, at most one and last
+ *       The text.
+ *
+ * An item needs a title and at least one hint. ID is made of a-z, 0-9, '-' and '_'. By convention
+ * it is the group of a mark ("question2" for question2.percent_lost), so that whoever loses a mark
+ * finds its hints.
+ *
+ * Life cycle: hints_parse() or hints_load(), read, hints_release(). */
+#ifndef SPILLWAY_HINTS_H
+#define SPILLWAY_HINTS_H
+
+#include "errors.h"
+
+#define HINTS_BYTES_MAX ((size_t)256 << 10)
+#define HINTS_ITEMS_MAX 100
+#define HINTS_RUNGS_MAX 50 /* of one item */
+#define HINTS_LINE_MAX 200
+#define HINTS_ID_MAX 31
+
+struct hint_item {
+    char id[HINTS_ID_MAX + 1];
+    char *title;  /* owned */
+    char **rungs; /* owned texts; each ends with a newline */
+    size_t count;
+    char *solution;                  /* owned; NULL: none */
+    const struct hint_item *earlier; /* `after`: an item further up; NULL: none */
+};
+
+struct hints {
+    struct hint_item *items; /* owned */
+    size_t count;
+};
+
+/* Returns 0, or -1 with *err (infrastructure: the file came with the program) that names the line;
+ * *out is then empty. The bytes may be anything. */
+int hints_parse(struct hints *out, const char *text, size_t length, struct error *err);
+
+/* Reads and parses labs/<lab_id>/hints. */
+int hints_load(struct hints *out, const char *lab_id, struct error *err);
+
+void hints_release(struct hints *hints);
+
+/* The item of this id, or of the group that a mark id begins with ("bounds.blocks"); NULL: none.
+ */
+const struct hint_item *hints_find(const struct hints *hints, const char *id);
+
+#endif

@@ -1,0 +1,280 @@
+/* check_hints.c - the parser of hint ladders, and `spillway hint` as a student meets it. */
+#include "testing.h"
+
+#include "files.h"
+#include "hints.h"
+
+#define LADDER                                                                                     \
+    "# comment\n"                                                                                  \
+    "item both The two of them\n"                                                                  \
+    "hint\n"                                                                                       \
+    "  First of both.\n"                                                                           \
+    "\n"                                                                                           \
+    "item one A title of words\n"                                                                  \
+    "after both\n"                                                                                 \
+    "hint\n"                                                                                       \
+    "  Line one,\n"                                                                                \
+    "\n"                                                                                           \
+    "    indented.\n"                                                                              \
+    "\n"                                                                                           \
+    "hint\n"                                                                                       \
+    "  Two.\n"                                                                                     \
+    "solution\n"                                                                                   \
+    "  Here.\n"
+
+static int parse(struct hints *hints, const char *text, struct error *err)
+{
+    return hints_parse(hints, text, strlen(text), err);
+}
+
+START_TEST(reads_a_ladder)
+{
+    struct hints hints;
+    struct error err = {0};
+    ck_assert_msg(parse(&hints, LADDER, &err) == 0, "%s", err.text);
+    ck_assert_uint_eq(hints.count, 2);
+    const struct hint_item *one = hints_find(&hints, "one");
+    ck_assert_ptr_nonnull(one);
+    ck_assert_str_eq(one->title, "A title of words");
+    ck_assert_uint_eq(one->count, 2);
+    ck_assert_str_eq(one->rungs[0], "Line one,\n\n  indented.\n");
+    ck_assert_str_eq(one->rungs[1], "Two.\n");
+    ck_assert_str_eq(one->solution, "Here.\n");
+    ck_assert_ptr_eq(one->earlier, hints_find(&hints, "both"));
+    ck_assert_ptr_null(hints_find(&hints, "both")->solution);
+    ck_assert_ptr_eq(hints_find(&hints, "one.some_key"), one);
+    ck_assert_ptr_null(hints_find(&hints, "on"));
+    ck_assert_ptr_null(hints_find(&hints, ""));
+    hints_release(&hints);
+}
+END_TEST
+
+START_TEST(carriage_returns_and_a_missing_last_newline_are_fine)
+{
+    struct hints hints;
+    struct error err = {0};
+    ck_assert_int_eq(parse(&hints, "item a B\r\nhint\r\n  text  \r\n  more", &err), 0);
+    ck_assert_str_eq(hints.items[0].rungs[0], "text\nmore\n");
+    hints_release(&hints);
+}
+END_TEST
+
+static const struct broken {
+    const char *text;
+    const char *said; /* part of the message */
+} broken[] = {
+    /* clang-format off */
+    {"", "no item"},
+    {"# nothing\n", "no item"},
+    {"hint\n  text\n", "line 1: a hint needs an item"},
+    {"  text\n", "line 1: text stands outside"},
+    {"item a\nhint\n  x\n", "line 1: expected `item ID Title`"},
+    {"item a \nhint\n  x\n", "line 1: expected `item ID Title`"},
+    {"item A B\nhint\n  x\n", "line 1: expected `item ID Title`"},
+    {"item abcdefghijklmnopqrstuvwxyz1234567 B\nhint\n  x\n", "line 1: expected"},
+    {"item a B\n", "no hint"},
+    {"item a B\nitem b C\nhint\n  x\n", "line 2: the item before this line has no hint"},
+    {"item a B\nhint\nhint\n  x\n", "line 3: the hint or solution before this line has no text"},
+    {"item a B\nhint\n  x\nhint\n", "has no text"},
+    {"item a B\nhint\n  x\nitem a C\nhint\n  y\n", "line 4: this item exists already"},
+    {"item a B\nsolution\n  x\nhint\n  y\n", "line 4: nothing may follow the solution"},
+    {"item a B\nhint\n  x\nsolution\n  y\nsolution\n  z\n", "line 6: nothing may follow"},
+    {"item a B\n  text\n", "line 2: text stands outside"},
+    {"item a B\nhint\n\ttext\n", "line 3: holds a control character"},
+    {"item a B\nhint\n  x\x1b[31m\n", "line 3: holds a control character"},
+    {"item a B\nhint\n  x\xff\n", "line 3: is not UTF-8"},
+    {"item a B\nhnit\n  x\n", "line 2: expected"},
+    {"item a B\nafter a\nhint\n  x\n", "line 2: `after` names no item further up"},
+    {"item a B\nafter b\nhint\n  x\nitem b B\nhint\n  y\n", "line 2: `after` names no item"},
+    {"item a B\nhint\n  x\nafter a\n", "line 4: `after` belongs right below"},
+    {"after a\n", "line 1: `after` belongs right below"},
+    {"item a B\nhint\n  x\nitem b B\nafter a\nafter a\nhint\n  y\n", "line 6: `after` belongs"},
+    {"item a B\nhint\n  x\nitem b B\nafter a\nhint\n  y\nitem c B\nafter b\nhint\n  z\n", "line 9: `after` names no item"},
+    /* clang-format on */
+};
+
+START_TEST(broken_file_names_its_line)
+{
+    struct hints hints;
+    struct error err = {0};
+    ck_assert_int_eq(parse(&hints, broken[_i].text, &err), -1);
+    ck_assert_int_eq(err.kind, ERROR_INFRASTRUCTURE);
+    ck_assert_msg(strstr(err.text, broken[_i].said) != NULL, "said: %s", err.text);
+    ck_assert_ptr_null(hints.items);
+}
+END_TEST
+
+/* Every prefix and every single changed byte must be read or refused, never crash. */
+START_TEST(any_bytes_are_survived)
+{
+    size_t length = strlen(LADDER);
+    for (size_t cut = 0; cut <= length; ++cut) {
+        struct hints hints;
+        struct error err = {0};
+        if (hints_parse(&hints, LADDER, cut, &err) == 0)
+            hints_release(&hints);
+    }
+    for (size_t at = 0; at < length; ++at) {
+        static const char bytes[] = {'\0', '\n', ' ', '\t', 'x', (char)0x80, (char)0xff};
+        for (size_t b = 0; b < sizeof bytes; ++b) {
+            char text[] = LADDER;
+            text[at] = bytes[b];
+            struct hints hints;
+            struct error err = {0};
+            if (hints_parse(&hints, text, length, &err) == 0)
+                hints_release(&hints);
+        }
+    }
+}
+END_TEST
+
+START_TEST(caps_hold)
+{
+    struct bytes text = bytes_with_limit(HINTS_BYTES_MAX + 100);
+    struct hints hints;
+    struct error err = {0};
+    for (int i = 0; i <= HINTS_ITEMS_MAX; ++i)
+        bytes_printf(&text, "item i%d T\nhint\n  x\n", i);
+    ck_assert_int_eq(parse(&hints, bytes_text(&text), &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "too many items"));
+
+    bytes_clear(&text);
+    bytes_append_text(&text, "item a B\n");
+    for (int i = 0; i <= HINTS_RUNGS_MAX; ++i)
+        bytes_append_text(&text, "hint\n  x\n");
+    err = (struct error){0};
+    ck_assert_int_eq(parse(&hints, bytes_text(&text), &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "too many hints"));
+
+    bytes_clear(&text);
+    while (text.length <= HINTS_BYTES_MAX)
+        bytes_append_text(&text, "# 1234567890123456789012345678901234567890\n");
+    err = (struct error){0};
+    ck_assert_int_eq(parse(&hints, bytes_text(&text), &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "larger"));
+    bytes_release(&text);
+}
+END_TEST
+
+/* ---- The command ---- */
+
+/* Runs `spillway hint …` with a cache of its own; the arguments end with NULL. */
+static struct process_result hint(const char *cache, const char *first, const char *second,
+                                  const char *third)
+{
+    char variable[4200];
+    (void)snprintf(variable, sizeof variable, "SPILLWAY_CACHE=%s", cache);
+    const char *const arguments[] = {"hint", first, second, third, NULL};
+    const char *const environment[] = {variable, NULL};
+    return testing_spillway(arguments, environment);
+}
+
+static void expect(struct process_result result, int status, const char *said)
+{
+    ck_assert_int_eq(result.exit_code, status);
+    const char *output = status == 0 ? bytes_text(&result.output) : bytes_text(&result.error);
+    ck_assert_msg(strstr(output, said) != NULL, "expected \"%s\" in:\n%s", said, output);
+    process_result_release(&result);
+}
+
+static void expect_silence_about(struct process_result result, const char *secret)
+{
+    ck_assert_int_eq(result.exit_code, 0);
+    ck_assert_ptr_null(strstr(bytes_text(&result.output), secret));
+    process_result_release(&result);
+}
+
+START_TEST(command_climbs_rung_by_rung)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-climb");
+    const char *lab = "day17-registers";
+    static const char solution[] = "18,432";
+    expect(hint(cache, lab, NULL, NULL), 0, "question2    0/4");
+    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 4");
+    expect(hint(cache, lab, "question2", NULL), 0, "hint 2 of 4");
+    expect_silence_about(hint(cache, lab, "question2", NULL), solution);
+    expect_silence_about(hint(cache, lab, "question2", NULL), solution);
+    expect(hint(cache, lab, "question2", NULL), 0, "seen all 4 hints");
+    expect(hint(cache, lab, "question2", "--reveal"), 0, solution);
+    /* The two shared rungs are seen; question 3 goes on behind them. A mark's id will do. */
+    expect(hint(cache, lab, "question3.speed", NULL), 0, "hint 3 of 5");
+    expect(hint(cache, lab, NULL, NULL), 0, "question2    4/4");
+    expect(hint(cache, lab, "question2", "--reset"), 0, "Forgotten");
+    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 4");
+    expect(hint(cache, lab, "--reset", NULL), 0, "Forgotten");
+    expect(hint(cache, lab, NULL, NULL), 0, "question3    0/5");
+}
+END_TEST
+
+START_TEST(command_takes_the_lab_from_the_folder_or_the_first)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-default");
+    expect(hint(cache, "question1", NULL, NULL), 0, "question1: ");
+    expect(hint(cache, NULL, NULL, NULL), 0, "Hints for Day 17");
+    expect(hint(cache, "--help", NULL, NULL), 0, "usage: spillway hint");
+}
+END_TEST
+
+START_TEST(command_survives_a_bad_progress_file)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-bad");
+    AUTO_FREE char *file = path_join(cache, "hints-day17-registers");
+    expect(hint(cache, "question1", NULL, NULL), 0, "hint 1 of 4");
+    static const char junk[] = "question1 99999999999999999999\nquestion1\n\0\nshift 2\nquestions "
+                               "49\nnoise 3\nquestion2 1";
+    testing_write(file, junk, sizeof junk - 1);
+    expect(hint(cache, NULL, NULL, NULL), 0, "shift        2/3");
+    expect(hint(cache, NULL, NULL, NULL), 0, "questions    2/2");
+    expect(hint(cache, "question1", NULL, NULL), 0, "hint 3 of 4");
+}
+END_TEST
+
+START_TEST(command_shows_the_hint_when_nothing_can_be_remembered)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-file");
+    testing_write(cache, "", 0); /* a file stands where the folder should be */
+    struct process_result result = hint(cache, "question1", NULL, NULL);
+    ck_assert_ptr_nonnull(strstr(bytes_text(&result.error), "cannot remember"));
+    expect(result, 0, "hint 1 of 4");
+}
+END_TEST
+
+START_TEST(command_refuses_what_does_not_exist)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-usage");
+    expect(hint(cache, "day17-registers", "question9", NULL), 2, "has no item \"question9\"");
+    expect(hint(cache, "day99", "question1", NULL), 2, "no lab \"day99\"");
+    expect(hint(cache, "day17-registers", "--reveal", NULL), 2, "--reveal needs an item");
+    expect(hint(cache, "question1", "--reveal", "--reset"), 2, "one of --reveal and --reset");
+    expect(hint(cache, "--nonsense", NULL, NULL), 2, "--help");
+    expect(hint(cache, "day17-registers", "question1", "shift"), 2, "takes a lab and an item");
+}
+END_TEST
+
+START_TEST(labs_are_listed)
+{
+    static const char *const list[] = {"labs", NULL}, *const odd[] = {"labs", "x", NULL};
+    expect(testing_spillway(list, NULL), 0, "day17-registers");
+    expect(testing_spillway(odd, NULL), 2, "usage: spillway labs");
+}
+END_TEST
+
+Suite *suite_hints(void)
+{
+    Suite *suite = suite_create("hints");
+    TCase *tests = tcase_create("hints");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, reads_a_ladder);
+    tcase_add_test(tests, carriage_returns_and_a_missing_last_newline_are_fine);
+    tcase_add_loop_test(tests, broken_file_names_its_line, 0, COUNT_OF(broken));
+    tcase_add_test(tests, any_bytes_are_survived);
+    tcase_add_test(tests, caps_hold);
+    tcase_add_test(tests, command_climbs_rung_by_rung);
+    tcase_add_test(tests, command_takes_the_lab_from_the_folder_or_the_first);
+    tcase_add_test(tests, command_survives_a_bad_progress_file);
+    tcase_add_test(tests, command_shows_the_hint_when_nothing_can_be_remembered);
+    tcase_add_test(tests, command_refuses_what_does_not_exist);
+    tcase_add_test(tests, labs_are_listed);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
