@@ -194,6 +194,17 @@ $(BUILD)/tests/bench/bench: $(BENCH_OBJECTS) $(BUILD)/libspillway.a
 bench: $(SPILLWAY) $(BUILD)/tests/bench/bench  ## speed, as ratios beside their bars (needs nvcc)
 	$(Q)$(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc'
 
+.PHONY: check-labs
+check-labs: $(BUILD)/tests/check  ## the tests of the labs: the reference, the starter, every mutant
+	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check lab reference hints mutants
+
+# On a machine with a GPU.
+.PHONY: check-gpu
+check-gpu: $(SPILLWAY) $(BUILD)/tests/mutants  ## the reference and every mutant, run by the GPU here
+	$(Q)for lab in $(notdir $(wildcard reference/*)); do \
+	 $(SPILLWAY) grade reference/$$lab --lab $$lab --executor gpu --fail-under 100 --verbose && \
+	 $(BUILD)/tests/mutants --lab $$lab --executor gpu || exit; done
+
 # Each header is complete by itself.
 .PHONY: check-headers
 check-headers: $(HEADERS:%=$(BUILD)/%.ok)  ## each header compiles alone
@@ -251,13 +262,14 @@ BUNDLE := build/bundle/spillway-$(VERSION)-linux-x86_64
 BUNDLE_RPATH := -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib'
 $(BUILD)/bundled/spillway: $(BUILD)/grader/main.o
 $(BUILD)/bundled/check: $(CHECK_OBJECTS)
+$(BUILD)/bundled/mutants: $(BUILD)/tests/mutants.o
 $(BUILD)/bundled/%: $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(BUNDLE_RPATH) -o $@ $(filter %.o,$^) $(BUILD)/libspillway.a \
 	 $(if $(filter-out $(BUILD)/bundled/spillway,$@),$(CHECK_LIBS)) $(LIBS)
 
-BUNDLED := $(BUILD)/bundled/spillway $(if $(filter 1,$(BUNDLE_TESTS)),$(BUILD)/bundled/check)
+BUNDLED := $(BUILD)/bundled/spillway $(if $(filter 1,$(BUNDLE_TESTS)),$(addprefix $(BUILD)/bundled/,check mutants))
 .PHONY: bundle
 bundle: $(BUNDLED)  ## a folder that runs on another Linux (BUNDLE_TESTS=)
 	$(if $(SANITIZE),$(error a bundle with sanitizers runs nowhere else: leave SANITIZE= out))
