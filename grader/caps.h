@@ -34,8 +34,8 @@
 
 /* Runs */
 #define LIMIT_RUN_ARENA_BYTES ((uint64_t)2 << 30)
-#define LIMIT_LAUNCH_SECONDS 20 /* wall clock without a word from the worker, per launch */
-#define LIMIT_WORKER_START_SECONDS 60 /* a first CUDA context can cost seconds on a small machine */
+#define LIMIT_LAUNCH_SECONDS 20       /* wall clock without a word from the worker, per launch */
+#define LIMIT_WORKER_START_SECONDS 60 /* a first CUDA context can cost seconds */
 #define LIMIT_KERNEL_PRINT_BYTES ((size_t)64 << 10)
 
 #endif

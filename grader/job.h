@@ -24,10 +24,10 @@
 
 #define JOB_LAUNCHES_MAX RUN_LAUNCHES_MAX
 #define JOB_NAME_BYTES ((size_t)64 << 10)
-#define JOB_TIMED_MAX 16     /* launches of one timing group */
+#define JOB_TIMED_MAX 16                  /* launches of one timing group */
 #define JOB_SAMPLES_MAX TIMING_ROUNDS_MAX /* timed rounds kept */
-#define JOB_ALIGNMENT 64     /* of every place in the two memories */
-#define JOB_DESCRIPTOR_JOB 3 /* the worker's descriptors */
+#define JOB_ALIGNMENT 64                  /* of every place in the two memories */
+#define JOB_DESCRIPTOR_JOB 3              /* the worker's descriptors */
 #define JOB_DESCRIPTOR_RESULTS 4
 #define JOB_DESCRIPTOR_SOCKET 5
 

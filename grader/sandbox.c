@@ -263,8 +263,8 @@ static uint64_t process_limit(void)
     struct bytes load;
     bool known = file_read(&load, "/proc/loadavg", 256, false) == FILE_READ;
     const char *slash = known ? strchr(bytes_text(&load), '/') : NULL;
-    known = slash != NULL && number_parse_u64_bytes(slash + 1, strspn(slash + 1, "0123456789"),
-                                                    1000000000, &total);
+    known = slash != NULL &&
+            number_parse_u64_bytes(slash + 1, strspn(slash + 1, "0123456789"), 1000000000, &total);
     bytes_release(&load);
     return known ? total + LIMIT_COMPILE_PROCESSES : 0;
 }
