@@ -35,9 +35,10 @@ struct cubin_kernel {
     /* From the machine code of the entry and of the callees that ptxas put into its section: static
      * counts, each instruction once. CUBIN_ABSENT when the code is not understood, and for spills
      * also unless spills_known.
-     * bytes: for one thread; what ptxas calls spill bytes. As all spills seen were 32 bits or
-     * wider, also the number of 32-byte sectors of one full warp. requests: of one warp; 128 bits
-     * count four (measured with Nsight Compute), 64 bits two (the same rule, not measured). */
+     * bytes: for one thread; what ptxas calls spill bytes.
+     * requests: of one warp; 64 bits count two and 128 bits four, whatever the active threads. Each
+     *   is four sectors of 32 bytes in a full warp, and one for every eight threads or part of them
+     *   in the last one. (Measured with Nsight Compute on an H200.) */
     size_t callee_count;
     int64_t local_store_instructions, local_load_instructions; /* all STL / LDL, spills included */
     int64_t local_store_bytes, local_load_bytes;

@@ -46,7 +46,8 @@ struct occupancy_kernel {
     unsigned shared_bytes; /* static and dynamic, per block; above shared_per_block the kernel is
                               taken to have asked for more */
     unsigned barriers;     /* named barriers per block */
-    unsigned max_threads;  /* .maxntid; 0: none given */
+    unsigned max_threads; /* .maxntid; 0: none given. A larger block is refused, which the runtime's
+                             occupancy functions do not look at */
 };
 
 #define OCCUPANCY_NO_LIMIT UINT32_MAX
@@ -73,7 +74,7 @@ const struct sm_limits *sm_limits_row(size_t index);
 struct occupancy occupancy_compute(const struct sm_limits *sm,
                                    const struct occupancy_kernel *kernel);
 
-/* Threads of the largest block (a multiple of a warp) that this many registers allow, capped by the
+/* Threads of the largest block that this many registers allow (a multiple of a warp), capped by the
  * architecture and by max_threads (when not 0): cudaFuncAttributes.maxThreadsPerBlock. */
 unsigned occupancy_max_block_threads(const struct sm_limits *sm, unsigned registers,
                                      unsigned max_threads);

@@ -4,7 +4,7 @@
 
 #include "cubin.h"
 #include "files.h"
-#include "number.h"
+#include "report.h"
 #include "sass.h"
 #include "toolchain.h"
 
@@ -331,65 +331,8 @@ END_TEST
 /* ---- Against ptxas ----------------------------------------------------------------------------
  */
 
+#define KERNELS 11 /* of tests/fixtures/cubin/kernels.cu */
 static const unsigned caps[] = {24, 32, 40, 64, 128, 0 /* none */};
-
-/* What ptxas -v printed of one entry; callees summed. */
-struct said {
-    char name[64];
-    uint64_t registers, barriers, shared, own_frame, max_frame, cumulative, stores, loads;
-    bool has_cumulative;
-};
-
-/* The number in front of `words` in a line; false when the words are not there. */
-static bool number_before(const char *line, const char *words, uint64_t *ret)
-{
-    const char *at = strstr(line, words);
-    if (at == NULL)
-        return false;
-    const char *first = at;
-    while (first > line && first[-1] >= '0' && first[-1] <= '9')
-        --first;
-    return number_parse_u64_bytes(first, (size_t)(at - first), UINT32_MAX, ret);
-}
-
-/* Reads the words of one ptxas run; returns the number of entries. */
-static size_t read_words(char *words, struct said *said, size_t room)
-{
-    size_t count = 0;
-    char *line, *rest = words;
-    while ((line = strsep(&rest, "\n")) != NULL) {
-        static const char entry[] = "Compiling entry function '";
-        const char *name = strstr(line, entry);
-        if (name != NULL) {
-            ck_assert_uint_lt(count, room);
-            name += strlen(entry);
-            said[count] = (struct said){0};
-            (void)snprintf(said[count].name, sizeof said[count].name, "%.*s",
-                           (int)strcspn(name, "'"), name);
-            ++count;
-        }
-        if (count == 0)
-            continue;
-        struct said *s = &said[count - 1];
-        uint64_t frame, stores, loads;
-        if (number_before(line, " bytes stack frame", &frame) &&
-            number_before(line, " bytes spill stores", &stores) &&
-            number_before(line, " bytes spill loads", &loads)) {
-            /* The entry's own block stands before its "Used" line, callees behind it. */
-            if (s->registers == 0)
-                s->own_frame = frame;
-            s->max_frame = frame > s->max_frame ? frame : s->max_frame;
-            s->stores += stores;
-            s->loads += loads;
-        }
-        if (number_before(line, " registers", &s->registers)) {
-            (void)number_before(line, " barriers", &s->barriers);
-            (void)number_before(line, " bytes smem", &s->shared);
-            s->has_cumulative = number_before(line, " bytes cumulative", &s->cumulative);
-        }
-    }
-    return count;
-}
 
 static char work_folder[4096];
 
@@ -456,30 +399,34 @@ static struct process_result assemble(const struct toolchain *kit, const char *p
     return result;
 }
 
-static void compare(const struct cubin_kernel *k, const struct said *s, const char *where)
+static void compare_one(int64_t ours, int64_t said, const char *what, const char *where)
 {
-    ck_assert_msg(k->registers == (int64_t)s->registers, "%s: registers %lld, ptxas says %llu",
-                  where, (long long)k->registers, (unsigned long long)s->registers);
-    uint64_t frame = s->has_cumulative ? s->cumulative : s->own_frame;
-    ck_assert_msg(k->frame_bytes == (int64_t)frame, "%s: frame %lld, ptxas says %llu", where,
-                  (long long)k->frame_bytes, (unsigned long long)frame);
-    if (k->callee_count == 0)
-        ck_assert_msg(k->frame_bytes == (int64_t)s->own_frame &&
-                          k->max_frame_bytes == k->frame_bytes,
-                      "%s: frame %lld, ptxas says %llu", where, (long long)k->frame_bytes,
-                      (unsigned long long)s->own_frame);
-    ck_assert_msg(k->shared_bytes == (int64_t)s->shared, "%s: shared %lld, ptxas says %llu", where,
-                  (long long)k->shared_bytes, (unsigned long long)s->shared);
+    ck_assert_msg(ours == said, "%s: %s %lld, ptxas says %lld", where, what, (long long)ours,
+                  (long long)said);
+}
+
+static void compare(const struct cubin_kernel *k, const struct report_kernel *said,
+                    const char *where)
+{
+    ck_assert_msg(said->complete && !said->ambiguous, "%s: not read whole", where);
+    compare_one(k->registers, said->registers, "registers", where);
+    compare_one(k->frame_bytes,
+                said->cumulative_stack_bytes != REPORT_ABSENT ? said->cumulative_stack_bytes
+                                                              : said->stack_bytes,
+                "frame", where);
+    compare_one((int64_t)k->callee_count, (int64_t)said->function_count, "callees", where);
+    if (k->callee_count == 0) {
+        compare_one(k->frame_bytes, said->stack_bytes, "frame", where);
+        compare_one(k->max_frame_bytes, said->max_stack_bytes, "largest frame", where);
+    }
+    compare_one(k->shared_bytes, said->shared_bytes == REPORT_ABSENT ? 0 : said->shared_bytes,
+                "shared memory", where);
     if (k->barriers != CUBIN_ABSENT)
-        ck_assert_msg(k->barriers == (int64_t)s->barriers, "%s: barriers %lld, ptxas says %llu",
-                      where, (long long)k->barriers, (unsigned long long)s->barriers);
-    if (!k->spills_known)
-        return; /* an older toolkit: see test_settled */
-    ck_assert_msg(k->spill_store_bytes == (int64_t)s->stores &&
-                      k->spill_load_bytes == (int64_t)s->loads,
-                  "%s: spills %lld/%lld, ptxas says %llu/%llu", where,
-                  (long long)k->spill_store_bytes, (long long)k->spill_load_bytes,
-                  (unsigned long long)s->stores, (unsigned long long)s->loads);
+        compare_one(k->barriers, said->barriers, "barriers", where);
+    if (k->spills_known) { /* else an older toolkit: see test_settled */
+        compare_one(k->spill_store_bytes, said->total_spill_store_bytes, "spill stores", where);
+        compare_one(k->spill_load_bytes, said->total_spill_load_bytes, "spill loads", where);
+    }
 }
 
 /* Which kernels of kernels.cu run their spills once in each warp, where they have any. */
@@ -513,24 +460,27 @@ START_TEST(test_against_ptxas)
     for (size_t c = 0; c < COUNT_OF(caps); ++c) {
         struct cubin cubin;
         struct process_result words = assemble(&kit, "check.ptx", arch, caps[c], &cubin);
-        struct said said[32];
-        size_t count = read_words(words.output.data, said, COUNT_OF(said));
-        ck_assert_uint_eq(count, 11);
-        ck_assert_uint_eq(cubin.kernel_count, count);
+        struct report report;
+        struct error err = {0};
+        ck_assert_int_eq(report_parse(&report, words.output.data, words.output.length, &err), 0);
+        ck_assert_uint_eq(report.kernel_count, KERNELS);
+        ck_assert_uint_eq(cubin.kernel_count, KERNELS);
         ck_assert_uint_eq(cubin.sm, kit.archs[_i].number);
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < report.kernel_count; ++i) {
+            const struct report_kernel *said = &report.kernels[i];
             char where[200];
-            (void)snprintf(where, sizeof where, "%s, %s, at most %u registers", said[i].name, arch,
+            (void)snprintf(where, sizeof where, "%s, %s, at most %u registers", said->symbol, arch,
                            caps[c]);
-            const struct cubin_kernel *k = cubin_find(&cubin, said[i].name);
+            const struct cubin_kernel *k = cubin_find(&cubin, said->symbol);
             ck_assert_msg(k != NULL, "%s is not in the cubin", where);
-            compare(k, &said[i], where);
+            compare(k, said, where);
             ck_assert_msg(k->spills_known || kit.major < 13, "%s: spills unknown", where);
             if (k->spills_known)
                 ck_assert_msg(k->straight_line == expected_flow(k), "%s: straight line %d", where,
                               k->straight_line);
-            spilling += said[i].stores > 0;
+            spilling += said->total_spill_store_bytes > 0;
         }
+        report_release(&report);
         cubin_release(&cubin);
         process_result_release(&words);
     }
@@ -546,7 +496,7 @@ START_TEST(test_every_architecture_is_tested)
         TEST_SKIP("no CUDA toolkit");
     ck_assert_uint_gt(kit.arch_count, 0);
     ck_assert_uint_le(kit.arch_count, TOOLKIT_ARCHS);
-    ck_assert_uint_ge(kit.arch_count * COUNT_OF(caps) * 11, 100); /* combinations */
+    ck_assert_uint_ge(kit.arch_count * COUNT_OF(caps) * KERNELS, 100); /* combinations */
     toolchain_release(&kit);
 }
 END_TEST
@@ -586,6 +536,30 @@ START_TEST(test_measured)
     ck_assert_int_eq(bounded->registers, 64);
     ck_assert_int_eq(bounded->max_threads[0], 256);
     ck_assert_int_eq(bounded->straight_line, CUBIN_YES);
+    process_result_release(&words);
+    cubin_release(&cubin);
+
+    /* Other widths, 32 full warps of kernels.cu with at most 32 registers. */
+    /* clang-format off */
+    static const struct {
+        const char *kernel;
+        int64_t load_instructions, load_requests, store_instructions, store_requests;
+    } counted[] = {
+        {"plainSpills",  192,  224, 160,  192}, /* one of each is 64 bits wide */
+        {"doubleSpills", 128,  256, 128,  256}, /* all are */
+        {"indexedArray", 1024, 1024, 256, 1024}, /* stores of 128 bits */
+    };
+    /* clang-format on */
+    compile_ptx(&kit, "tests/fixtures/cubin/kernels.cu", "sm_90", "check.ptx");
+    words = assemble(&kit, "check.ptx", "sm_90", 32, &cubin);
+    for (size_t i = 0; i < COUNT_OF(counted); ++i) {
+        const struct cubin_kernel *k = cubin_find(&cubin, counted[i].kernel);
+        ck_assert_ptr_nonnull(k);
+        ck_assert_int_eq(k->local_load_instructions * 32, counted[i].load_instructions);
+        ck_assert_int_eq(k->local_load_requests * 32, counted[i].load_requests);
+        ck_assert_int_eq(k->local_store_instructions * 32, counted[i].store_instructions);
+        ck_assert_int_eq(k->local_store_requests * 32, counted[i].store_requests);
+    }
     process_result_release(&words);
     cubin_release(&cubin);
     toolchain_release(&kit);
