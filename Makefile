@@ -124,6 +124,11 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell pkg-config --modversion inih)"'
 # The CPU reference is written to be vectorised, which -O2 of gcc 11 does not do.
 $(BUILD)/reference/%.o: EXTRA_CFLAGS = -O3
+# The lane loops of the emulator are worth the vectoriser; lanes_avx2 is chosen at run time.
+$(BUILD)/grader/emulator/lanes_base.o: EXTRA_CFLAGS = -O3
+$(BUILD)/grader/emulator/lanes_avx2.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma
+$(BUILD)/grader/emulator/rounding.o: EXTRA_CFLAGS = -frounding-math
+
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(HEADERS:%=$(BUILD)/%.d)

@@ -426,6 +426,7 @@ static struct ptx_body *function_named(struct ptx_parser *parser, const struct p
         ptx_fail(parser, token->line, "more than %d functions", CAP_FUNCTIONS);
         return NULL;
     }
+    body->number = (unsigned)module->body_count;
     list[module->body_count++] = body;
     body->symbol = symbol;
     symbol->body = body;

@@ -1,0 +1,399 @@
+/* access.c - loads and stores, lane by lane, with every check. lanes_body.h has the shortcut for
+ * what most instructions do: 32 consecutive words in one buffer. */
+#include "emulator/machine.h"
+
+/* ---- Local memory: word w of lane l lies at word w * 32 + l ------------------------------------- */
+
+static size_t local_place(uint32_t offset, unsigned lane)
+{
+    return ((size_t)(offset / 4) * LANES + lane) * 4 + offset % 4;
+}
+
+void local_read(const struct warp *warp, unsigned lane, uint32_t offset, void *to, uint32_t bytes)
+{
+    uint8_t *out = to;
+    while (bytes > 0) {
+        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
+        memcpy(out, warp->local + local_place(offset, lane), part);
+        out += part;
+        offset += part;
+        bytes -= part;
+    }
+}
+
+void local_write(struct warp *warp, unsigned lane, uint32_t offset, const void *from,
+                 uint32_t bytes)
+{
+    const uint8_t *in = from;
+    while (bytes > 0) {
+        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
+        memcpy(warp->local + local_place(offset, lane), in, part);
+        in += part;
+        offset += part;
+        bytes -= part;
+    }
+}
+
+/* With what is known of the bytes. */
+void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint8_t word[4];
+        uint32_t part = bytes - i < 4 ? bytes - i : 4;
+        local_read(warp, lane, from + i, word, part);
+        local_write(warp, lane, to + i, word, part);
+        for (uint32_t b = 0; b < part; ++b)
+            local_set_known(warp, lane, to + i + b, 1, local_is_known(warp, lane, from + i + b, 1));
+    }
+}
+
+bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes)
+{
+    while (bytes > 0) {
+        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
+        if (!known_test(warp->local_known, local_place(offset, lane), part))
+            return false;
+        offset += part;
+        bytes -= part;
+    }
+    return true;
+}
+
+void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes, bool known)
+{
+    while (bytes > 0) {
+        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
+        size_t place = local_place(offset, lane);
+        uint8_t mask = (uint8_t)(((1u << part) - 1) << place % 8); /* four bits of one byte */
+        uint8_t *byte = warp->local_known + place / 8;
+        *byte = known ? *byte | mask : *byte & (uint8_t)~mask;
+        offset += part;
+        bytes -= part;
+    }
+}
+
+/* ---- Where a lane's access goes ---------------------------------------------------------------- */
+
+uint64_t access_lane_address(const struct warp *warp, const struct op *op,
+                             const struct access *access, unsigned lane)
+{
+    uint64_t address = 0;
+    uint32_t narrow = 0;
+    switch (access->address) {
+    case ADDRESS_64:
+        memcpy(&address, warp->registers + op->a + 8 * lane, sizeof address);
+        break;
+    case ADDRESS_32:
+        memcpy(&narrow, warp->registers + op->a + 4 * lane, sizeof narrow);
+        address = narrow;
+        break;
+    case ADDRESS_CONSTANT:
+        break;
+    case ADDRESS_FRAME:
+        address = warp->frame->local_base;
+        break;
+    }
+    return address + (uint64_t)access->offset;
+}
+
+static enum ptx_space settle_space(enum ptx_space space, uint64_t *address)
+{
+    if (space == PTX_GENERIC && *address - SHARED_WINDOW < WINDOW_BYTES) {
+        *address -= SHARED_WINDOW;
+        return PTX_SHARED;
+    }
+    if (space == PTX_GENERIC && *address - LOCAL_WINDOW < WINDOW_BYTES) {
+        *address -= LOCAL_WINDOW;
+        return PTX_LOCAL;
+    }
+    return space == PTX_SHARED || space == PTX_LOCAL ? space : PTX_GLOBAL;
+}
+
+/* A region that holds the bytes and may be accessed so; NULL: it is a fault. */
+static struct region *settle_region(struct warp *warp, uint64_t address, unsigned bytes,
+                                    bool is_store)
+{
+    struct worker *worker = warp->worker;
+    struct region *region = worker->last_region;
+    if (region == NULL || address - region->base >= region->bytes ||
+        region->bytes - (address - region->base) < bytes) {
+        region = memory_find(worker->launch->emulator, address);
+        if (region == NULL || address - region->base >= region->bytes ||
+            region->bytes - (address - region->base) < bytes)
+            return NULL;
+        worker->last_region = region;
+    }
+    if (is_store && region->kind > REGION_VARIABLE && region->kind != REGION_HEAP)
+        return NULL;
+    if (region->kind == REGION_HEAP &&
+        !heap_holds(&worker->launch->emulator->heap, address - region->base, bytes))
+        return NULL;
+    return region;
+}
+
+struct place {
+    enum ptx_space space;
+    uint64_t address; /* within the space */
+    uint8_t *data;    /* NULL: local memory, or a fault */
+    uint8_t *known;   /* bits; NULL: all are known */
+    uint64_t bit;
+    bool fault;
+};
+
+static struct place settle(struct warp *warp, const struct op *op, const struct access *access,
+                           unsigned lane, unsigned bytes, bool is_store)
+{
+    struct place place = {.address = access_lane_address(warp, op, access, lane)};
+    const uint64_t written = place.address;
+    struct worker *worker = warp->worker;
+    place.space = settle_space(access->space, &place.address);
+    bool inside = false;
+    struct region *region = NULL;
+    switch (place.space) {
+    case PTX_SHARED:
+        inside = place.address <= worker->launch->shared_bytes &&
+                 worker->launch->shared_bytes - place.address >= bytes;
+        if (inside) {
+            place.data = worker->shared + place.address;
+            place.known = worker->shared_known;
+            place.bit = place.address;
+        }
+        break;
+    case PTX_LOCAL:
+        inside = place.address <= warp->local_top && warp->local_top - place.address >= bytes;
+        break;
+    default:
+        region = settle_region(warp, place.address, bytes, is_store);
+        inside = region != NULL;
+        if (inside) {
+            place.bit = place.address - region->base;
+            place.data = region->data + place.bit;
+            place.known = region->all_known ? NULL : region->known;
+        }
+        break;
+    }
+    struct fault_site site = {.op = op,
+                              .lane = lane,
+                              .address = written,
+                              .bytes = bytes,
+                              .space = place.space,
+                              .is_store = is_store};
+    if (!inside) {
+        fault_access(warp, &site);
+        place.fault = true;
+    } else if (place.address % bytes != 0 && (bytes & (bytes - 1)) == 0) {
+        fault_report(warp, &site, "misaligned", false,
+                     "%s %u bytes at an address that is no multiple of %u",
+                     is_store ? "writes" : "reads", bytes, bytes);
+        place.fault = true;
+    }
+    return place;
+}
+
+uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
+                           unsigned lane, bool is_store, enum ptx_space *space, uint64_t *address)
+{
+    const unsigned bytes = (unsigned)access->element_bytes * access->count;
+    struct place place = settle(warp, op, access, lane, bytes, is_store);
+    *space = place.space;
+    *address = place.address;
+    if (place.fault || place.data == NULL)
+        return NULL;
+    if (place.known != NULL) {
+        if (warp->worker->launch->checks && !known_test(place.known, place.bit, bytes)) {
+            struct fault_site site = {
+                .op = op, .lane = lane, .address = place.address, .bytes = bytes, .space = *space};
+            fault_report(warp, &site, "uninitialised read", false,
+                         "reads %u bytes that nothing has written", bytes);
+        }
+        known_set(place.known, place.bit, bytes);
+    }
+    return place.data;
+}
+
+/* ---- Registers -------------------------------------------------------------------------------- */
+
+static void put_element(uint8_t *registers, const struct access *access, unsigned element,
+                        unsigned lane, const uint8_t *bytes)
+{
+    if (access->registers[element] == UINT32_MAX)
+        return;
+    uint8_t *to = registers + access->registers[element] + access->register_bytes * lane;
+    if (access->element_bytes == access->register_bytes) {
+        memcpy(to, bytes, access->element_bytes);
+        return;
+    }
+    uint64_t wide[2] = {0, 0};
+    memcpy(wide, bytes, access->element_bytes);
+    if (access->sign_extend && (bytes[access->element_bytes - 1] & 0x80) != 0) {
+        wide[1] = UINT64_MAX;
+        if (access->element_bytes < 8)
+            wide[0] |= UINT64_MAX << 8 * access->element_bytes;
+    }
+    memcpy(to, wide, access->register_bytes);
+}
+
+static void count(struct warp *warp, const struct access *access, const struct touched touched[2],
+                  bool is_store)
+{
+    if (!access->counted)
+        return;
+    struct traffic *traffic = &warp->worker->traffic;
+    const unsigned bytes = (unsigned)access->element_bytes * access->count;
+    traffic_count_global(is_store ? &traffic->global.store : &traffic->global.load, &touched[0],
+                         bytes);
+    traffic_count_local(is_store ? &traffic->local_array.store : &traffic->local_array.load,
+                        &touched[1], bytes);
+}
+
+static void touch(struct touched touched[2], const struct place *place, unsigned lane)
+{
+    if (place->space == PTX_SHARED)
+        return;
+    struct touched *list = &touched[place->space == PTX_LOCAL ? 1 : 0];
+    list->address[list->count] = place->address;
+    list->lane[list->count++] = (uint8_t)lane;
+}
+
+/* ---- A shortcut for local memory: every lane at the same offset, whole words ------------------- */
+
+static bool same_local_words(const struct warp *warp, const struct op *op,
+                             const struct access *access, uint32_t *ret)
+{
+    if (access->space != PTX_LOCAL || warp->active != FULL_MASK || access->element_bytes != 4 ||
+        access->register_bytes != 4)
+        return false;
+    uint64_t first = access_lane_address(warp, op, access, 0);
+    uint64_t differs = 0;
+    if (access->address == ADDRESS_64)
+        for (unsigned lane = 1; lane < LANES; ++lane) {
+            uint64_t address;
+            memcpy(&address, warp->registers + op->a + 8 * lane, sizeof address);
+            differs |= (address + (uint64_t)access->offset) ^ first;
+        }
+    else if (access->address == ADDRESS_32)
+        for (unsigned lane = 1; lane < LANES; ++lane)
+            differs |= access_lane_address(warp, op, access, lane) ^ first;
+    const unsigned bytes = 4u * access->count;
+    if (differs != 0 || first % bytes != 0 || first > warp->local_top ||
+        warp->local_top - first < bytes)
+        return false;
+    *ret = (uint32_t)first;
+    return true;
+}
+
+static bool load_same_local(struct warp *warp, const struct op *op, const struct access *access)
+{
+    uint32_t offset = 0;
+    if (!same_local_words(warp, op, access, &offset))
+        return false;
+    const size_t place = local_place(offset, 0);
+    if (!known_test(warp->local_known, place, (size_t)4 * LANES * access->count))
+        return false;
+    for (unsigned e = 0; e < access->count; ++e)
+        if (access->registers[e] != UINT32_MAX)
+            memcpy(warp->registers + access->registers[e], warp->local + place + 4 * LANES * e,
+                   4 * LANES);
+    if (access->counted) {
+        warp->worker->traffic.local_array.load.requests += access->count;
+        warp->worker->traffic.local_array.load.sectors += 4 * access->count;
+    }
+    return true;
+}
+
+static bool store_same_local(struct warp *warp, const struct op *op, const struct access *access)
+{
+    uint32_t offset = 0;
+    if (!same_local_words(warp, op, access, &offset))
+        return false;
+    const size_t place = local_place(offset, 0);
+    for (unsigned e = 0; e < access->count; ++e)
+        memcpy(warp->local + place + 4 * LANES * e, warp->registers + access->registers[e],
+               4 * LANES);
+    memset(warp->local_known + place / 8, 0xFF, (size_t)4 * LANES * access->count / 8);
+    if (access->counted) {
+        warp->worker->traffic.local_array.store.requests += access->count;
+        warp->worker->traffic.local_array.store.sectors += 4 * access->count;
+    }
+    return true;
+}
+
+/* ---- Loads and stores ------------------------------------------------------------------------- */
+
+void access_load(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    if (load_same_local(warp, op, access))
+        return;
+    const unsigned bytes = (unsigned)access->element_bytes * access->count;
+    struct touched touched[2] = {{0}, {0}};
+    for (uint32_t left = warp->active; left != 0; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        uint8_t value[128] = {0};
+        struct place place = settle(warp, op, access, lane, bytes, false);
+        if (!place.fault) {
+            bool known = true;
+            touch(touched, &place, lane);
+            if (place.space == PTX_LOCAL) {
+                local_read(warp, lane, (uint32_t)place.address, value, bytes);
+                known = local_is_known(warp, lane, (uint32_t)place.address, bytes);
+            } else {
+                memcpy(value, place.data, bytes);
+                known = place.known == NULL || known_test(place.known, place.bit, bytes);
+            }
+            if (!known && warp->worker->launch->checks) {
+                struct fault_site site = {.op = op,
+                                          .lane = lane,
+                                          .address = place.address,
+                                          .bytes = bytes,
+                                          .space = place.space};
+                fault_report(warp, &site, "uninitialised read", false,
+                             "reads %u bytes that nothing has written", bytes);
+            }
+        }
+        for (unsigned e = 0; e < access->count; ++e)
+            put_element(warp->registers, access, e, lane, value + e * access->element_bytes);
+    }
+    count(warp, access, touched, false);
+}
+
+void access_store(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    if (store_same_local(warp, op, access))
+        return;
+    const unsigned bytes = (unsigned)access->element_bytes * access->count;
+    struct touched touched[2] = {{0}, {0}};
+    for (uint32_t left = warp->active; left != 0; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        uint8_t value[128];
+        struct place place = settle(warp, op, access, lane, bytes, true);
+        if (place.fault)
+            continue;
+        touch(touched, &place, lane);
+        for (unsigned e = 0; e < access->count; ++e)
+            memcpy(value + e * access->element_bytes,
+                   warp->registers + access->registers[e] + access->register_bytes * lane,
+                   access->element_bytes);
+        if (place.space == PTX_LOCAL) {
+            local_write(warp, lane, (uint32_t)place.address, value, bytes);
+            local_set_known(warp, lane, (uint32_t)place.address, bytes, true);
+        } else {
+            memcpy(place.data, value, bytes);
+            if (place.known != NULL)
+                known_set(place.known, place.bit, bytes);
+        }
+    }
+    count(warp, access, touched, true);
+}
+
+/* The parameters of a kernel are the same for all. Bounds were looked at when lowering. */
+void access_load_parameter(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    const uint8_t *from = warp->worker->launch->emulator->parameters->data + access->offset;
+    for (uint32_t left = warp->active; left != 0; left &= left - 1)
+        for (unsigned e = 0; e < access->count; ++e)
+            put_element(warp->registers, access, e, (unsigned)__builtin_ctz(left),
+                        from + e * access->element_bytes);
+}

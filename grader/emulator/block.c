@@ -1,0 +1,390 @@
+/* block.c - one block: its warps by turns, its barriers, and the memory that they need. */
+#include "emulator/machine.h"
+
+/* ---- Memory of warps and frames ---------------------------------------------------------------- */
+
+static void *worker_memory(struct worker *worker, uint64_t bytes)
+{
+    if (worker->memory_used + bytes > CAP_WARP_MEMORY_BYTES)
+        return NULL;
+    void *memory = aligned_alloc(64, (bytes + 63) & ~UINT64_C(63));
+    if (memory != NULL)
+        worker->memory_used += bytes;
+    return memory;
+}
+
+static void no_memory(struct warp *warp, const struct op *site, const char *what)
+{
+    struct fault_site where = {.op = site,
+                               .lane = (unsigned)__builtin_ctz(warp->active != 0 ? warp->active
+                                                                                 : 1)};
+    fault_report(warp, &where, "stack overflow", false, "needs more %s than the emulator has",
+                 what);
+    launch_stop(warp);
+}
+
+/* Local memory for `bytes` a thread. */
+static bool grow_local(struct warp *warp, uint32_t bytes)
+{
+    if (bytes <= warp->local_capacity)
+        return true;
+    uint64_t capacity = warp->local_capacity == 0 ? 64 : warp->local_capacity;
+    while (capacity < bytes)
+        capacity *= 2;
+    uint64_t data_bytes = capacity * LANES, known_bytes = capacity * LANES / 8 + 64;
+    uint8_t *data = worker_memory(warp->worker, data_bytes);
+    uint8_t *known = worker_memory(warp->worker, known_bytes);
+    if (data == NULL || known == NULL) {
+        free(data);
+        free(known);
+        return false;
+    }
+    memset(data, 0, data_bytes);
+    memset(known, 0, known_bytes);
+    if (warp->local_capacity > 0) {
+        memcpy(data, warp->local, (size_t)warp->local_capacity * LANES);
+        memcpy(known, warp->local_known, (size_t)warp->local_capacity * LANES / 8);
+    }
+    free(warp->local);
+    free(warp->local_known);
+    warp->local = data;
+    warp->local_known = known;
+    warp->local_capacity = (uint32_t)capacity;
+    return true;
+}
+
+static void fill_constants(uint8_t *registers, const struct program *program)
+{
+    for (size_t i = 0; i < program->constant_count; ++i) {
+        const struct constant *constant = &program->constants[i];
+        const unsigned bytes = width_bytes((enum width)constant->width);
+        const unsigned lanes = constant->width == WIDTH_PREDICATE ? 1 : LANES;
+        const unsigned taken = bytes < 8 ? bytes : 8;
+        for (unsigned lane = 0; lane < lanes; ++lane)
+            memcpy(registers + constant->offset + bytes * lane, &constant->bits, taken);
+    }
+}
+
+/* A frame that ran the same function is as good as new: constants are still in place. */
+static struct frame *take_frame(struct warp *warp, const struct program *program)
+{
+    for (struct frame **link = &warp->spare_frames; *link != NULL; link = &(*link)->parent)
+        if ((*link)->program == program) {
+            struct frame *frame = *link;
+            *link = frame->parent;
+            return frame;
+        }
+    struct frame *frame = calloc(1, sizeof *frame);
+    if (frame == NULL)
+        return NULL;
+    frame->registers = worker_memory(warp->worker, program->register_bytes + 64u);
+    if (frame->registers == NULL) {
+        free(frame);
+        return NULL;
+    }
+    memset(frame->registers, 0, program->register_bytes + 64u);
+    frame->register_bytes = program->register_bytes + 64u;
+    fill_constants(frame->registers, program);
+    return frame;
+}
+
+struct frame *frame_open(struct warp *warp, const struct program *program, struct frame *parent,
+                         uint32_t mask, const struct op *site)
+{
+    const unsigned depth = parent == NULL ? 0 : parent->depth + 1;
+    const uint32_t base =
+        parent == NULL ? 0 : parent->local_base + parent->program->local_bytes;
+    if (depth > CAP_CALL_DEPTH || base + program->local_bytes > CAP_LOCAL_BYTES) {
+        no_memory(warp, site, "stack");
+        return NULL;
+    }
+    struct frame *frame = NULL;
+    if (!grow_local(warp, base + program->local_bytes) ||
+        (frame = take_frame(warp, program)) == NULL) {
+        no_memory(warp, site, "memory for calls");
+        return NULL;
+    }
+    const struct frame kept = *frame;
+    *frame = (struct frame){.parent = parent,
+                            .program = program,
+                            .registers = kept.registers,
+                            .register_bytes = kept.register_bytes,
+                            .local_base = base,
+                            .mask = mask,
+                            .depth = depth};
+    for (size_t i = 0; i < program->defined_count; ++i)
+        memset(frame->registers + program->defined[i], 0, 4);
+    if (mask == warp->live) { /* bits of whole words: base and size are multiples of 16 */
+        memset(warp->local_known + (size_t)base * LANES / 8, 0,
+               (size_t)program->local_bytes * LANES / 8);
+    } else {
+        for (uint32_t left = mask; left != 0; left &= left - 1)
+            local_set_known(warp, (unsigned)__builtin_ctz(left), base, program->local_bytes,
+                            false);
+    }
+    return frame;
+}
+
+void frame_close(struct warp *warp, struct frame *frame)
+{
+    frame->parent = warp->spare_frames;
+    warp->spare_frames = frame;
+}
+
+static void free_warp(struct warp *warp)
+{
+    while (warp->spare_frames != NULL) {
+        struct frame *next = warp->spare_frames->parent;
+        free(warp->spare_frames->registers);
+        free(warp->spare_frames);
+        warp->spare_frames = next;
+    }
+    free(warp->local);
+    free(warp->local_known);
+    free(warp);
+}
+
+/* ---- Warps ------------------------------------------------------------------------------------ */
+
+static void number_threads(struct warp *warp)
+{
+    const struct launch *launch = warp->worker->launch;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        unsigned thread = warp->number * LANES + lane;
+        warp->tid[0][lane] = thread % launch->block[0];
+        warp->tid[1][lane] = thread / launch->block[0] % launch->block[1];
+        warp->tid[2][lane] = thread / launch->block[0] / launch->block[1];
+    }
+}
+
+static struct warp *begin_warp(struct worker *worker, unsigned number)
+{
+    const struct launch *launch = worker->launch;
+    struct warp *warp = worker->spare;
+    if (warp != NULL)
+        worker->spare = warp->next_spare;
+    else
+        warp = calloc(1, sizeof *warp);
+    if (warp == NULL)
+        return NULL;
+    const unsigned left = launch->block_threads - number * LANES;
+    warp->worker = worker;
+    warp->number = number;
+    warp->existing = left >= LANES ? FULL_MASK : (UINT32_C(1) << left) - 1;
+    warp->live = warp->existing;
+    warp->patience = 0;
+    warp->turn = 0;
+    warp->yields = false;
+    number_threads(warp);
+    memset(warp->groups, 0, sizeof warp->groups);
+    memset(warp->records, 0, sizeof warp->records);
+    const struct program *program = launch->kernel->programs;
+    warp->active = warp->live;
+    struct frame *frame = frame_open(warp, program, NULL, warp->live, program->ops);
+    if (frame == NULL) {
+        free_warp(warp);
+        return NULL;
+    }
+    warp->groups[0] = (struct group){
+        .state = GROUP_READY, .mask = warp->live, .next = program->ops, .frame = frame};
+    ++worker->warps_run;
+    return warp;
+}
+
+/* Frames of a warp that was stopped in the middle. */
+static void reclaim_frames(struct warp *warp)
+{
+    struct record *records = warp->records;
+    for (unsigned i = 0; i < LANES + RECORDS; ++i) {
+        struct frame *frame = NULL;
+        if (i < LANES && warp->groups[i].state != GROUP_FREE)
+            frame = warp->groups[i].frame;
+        else if (i >= LANES && records[i - LANES].used && records[i - LANES].arrived != 0)
+            frame = records[i - LANES].frame;
+        while (frame != NULL && frame->mask != 0) {
+            struct frame *parent = frame->parent;
+            frame->mask = 0; /* seen */
+            frame_close(warp, frame);
+            frame = parent;
+        }
+    }
+}
+
+static void end_warp(struct worker *worker, struct warp *warp)
+{
+    worker->warps[warp->number] = NULL;
+    reclaim_frames(warp);
+    warp->next_spare = worker->spare;
+    worker->spare = warp;
+}
+
+/* ---- Barriers --------------------------------------------------------------------------------- */
+
+static bool waits_at(const struct group *group, unsigned barrier)
+{
+    return group->state == GROUP_BARRIER && group->barrier == barrier;
+}
+
+/* Threads that wait, and how many it takes; and the outcome of bar.red over them. */
+static void barrier_release(struct worker *worker, unsigned barrier)
+{
+    uint32_t any = 0, all = 1, sum = 0;
+    for (unsigned w = 0; w < worker->warp_count; ++w)
+        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
+            const struct group *group = &worker->warps[w]->groups[g];
+            if (!waits_at(group, barrier))
+                continue;
+            any |= (group->vote & group->mask) != 0;
+            all &= (group->vote & group->mask) == group->mask;
+            sum += (uint32_t)__builtin_popcount(group->vote & group->mask);
+        }
+    for (unsigned w = 0; w < worker->warp_count; ++w)
+        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
+            struct group *group = &worker->warps[w]->groups[g];
+            if (!waits_at(group, barrier))
+                continue;
+            group->state = GROUP_READY;
+            uint8_t *to = group->frame->registers + group->result;
+            if (group->reduction == BARRIER_POPC) {
+                for (uint32_t left = group->mask; left != 0; left &= left - 1)
+                    memcpy(to + 4 * (unsigned)__builtin_ctz(left), &sum, sizeof sum);
+            } else if (group->reduction != BARRIER_PLAIN) {
+                uint32_t predicate, yes = group->reduction == BARRIER_OR ? any : all;
+                memcpy(&predicate, to, sizeof predicate);
+                predicate = yes != 0 ? predicate | group->mask : predicate & ~group->mask;
+                memcpy(to, &predicate, sizeof predicate);
+            }
+        }
+    worker->barrier_arrived[barrier] = 0;
+    ++worker->barriers;
+}
+
+/* Opens every barrier that all have reached. */
+static bool open_barriers(struct worker *worker)
+{
+    bool opened = false;
+    for (unsigned barrier = 0; barrier < BARRIERS; ++barrier) {
+        uint32_t waiting = worker->barrier_arrived[barrier], wanted = 0;
+        bool anybody = false;
+        for (unsigned w = 0; w < worker->warp_count; ++w)
+            for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
+                const struct group *group = &worker->warps[w]->groups[g];
+                if (!waits_at(group, barrier))
+                    continue;
+                anybody = true;
+                waiting += (uint32_t)__builtin_popcount(group->mask);
+                wanted = group->barrier_count != 0 ? group->barrier_count : worker->threads_live;
+            }
+        if (!anybody || waiting < wanted)
+            continue;
+        barrier_release(worker, barrier);
+        opened = true;
+    }
+    return opened;
+}
+
+/* Nobody can go on: who waits where? */
+static void report_deadlock(struct worker *worker)
+{
+    char words[400];
+    size_t used = 0;
+    struct warp *first = NULL;
+    const struct group *waits = NULL;
+    for (unsigned w = 0; w < worker->warp_count && used < sizeof words - 80; ++w)
+        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
+            const struct group *group = &worker->warps[w]->groups[g];
+            if (group->state != GROUP_BARRIER)
+                continue;
+            if (first == NULL) {
+                first = worker->warps[w];
+                waits = group;
+            }
+            const struct ptx_instruction *at = group->at->instruction;
+            if (used < sizeof words - 80)
+                used += (size_t)snprintf(
+                    words + used, sizeof words - used, "%s%d threads of warp %u at barrier %u (%s %u)",
+                    used == 0 ? "" : ", ", __builtin_popcount(group->mask), w, group->barrier,
+                    at->location != NULL ? "line" : "PTX line",
+                    at->location != NULL ? at->location->line : at->line);
+        }
+    if (first == NULL)
+        return;
+    first->active = waits->mask;
+    struct fault_site site = {.op = waits->at, .lane = (unsigned)__builtin_ctz(waits->mask)};
+    fault_report(first, &site, "barrier never met", false,
+                 "waits at a barrier that the rest of the block never reaches (%u threads are "
+                 "alive: %s)",
+                 worker->threads_live, words);
+    launch_stop(first);
+}
+
+/* ---- The block -------------------------------------------------------------------------------- */
+
+static bool run_warps(struct worker *worker)
+{
+    bool any = false;
+    for (unsigned w = 0; w < worker->warp_count && !worker->stopped; ++w) {
+        if (worker->warp_done[w])
+            continue;
+        if (worker->warps[w] == NULL) {
+            worker->warps[w] = begin_warp(worker, w);
+            if (worker->warps[w] == NULL) {
+                atomic_store(&worker->launch->no_memory, true);
+                worker->stopped = true;
+                return false;
+            }
+        }
+        struct warp *warp = worker->warps[w];
+        if (warp_is_ready(warp)) {
+            warp_run(warp);
+            any = true;
+        }
+        if (warp->live == 0) {
+            worker->warp_done[w] = true;
+            ++worker->warps_done;
+            end_warp(worker, warp);
+        }
+    }
+    return any;
+}
+
+void block_run(struct worker *worker, uint64_t number)
+{
+    const struct launch *launch = worker->launch;
+    worker->block_number = number;
+    worker->block[0] = (uint32_t)(number % launch->grid[0]);
+    worker->block[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
+    worker->block[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    worker->warps_done = 0;
+    worker->threads_live = launch->block_threads;
+    memset(worker->warp_done, 0, sizeof worker->warp_done);
+    memset(worker->barrier_arrived, 0, sizeof worker->barrier_arrived);
+    if (launch->shared_bytes > 0)
+        memset(worker->shared_known, 0, launch->shared_bytes / 8 + 1);
+    while (worker->warps_done < worker->warp_count && !worker->stopped) {
+        if (run_warps(worker) || worker->stopped || open_barriers(worker))
+            continue;
+        bool released = false;
+        for (unsigned w = 0; w < worker->warp_count; ++w)
+            released = (worker->warps[w] != NULL && warp_release(worker->warps[w])) || released;
+        if (!released && worker->warps_done < worker->warp_count) {
+            report_deadlock(worker);
+            worker->stopped = true;
+        }
+    }
+    for (unsigned w = 0; w < worker->warp_count; ++w)
+        if (worker->warps[w] != NULL)
+            end_warp(worker, worker->warps[w]);
+}
+
+void worker_release(struct worker *worker)
+{
+    while (worker->spare != NULL) {
+        struct warp *next = worker->spare->next_spare;
+        free_warp(worker->spare);
+        worker->spare = next;
+    }
+    free(worker->shared);
+    free(worker->shared_known);
+    free(worker->faults);
+}

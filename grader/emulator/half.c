@@ -1,0 +1,206 @@
+/* half.c - f16 (5 bits of exponent, 10 of fraction) and bf16 (8 and 7), as bits.
+ *
+ * Every operation is done in f64, where sums and products of two such numbers are exact, and
+ * rounded once to the narrow format. A NaN result is the canonical one of PTX, 0x7FFF. */
+#include "emulator/scalar.h"
+
+struct format {
+    unsigned fraction_bits;
+    int least_exponent, most_exponent; /* of normal numbers, unbiased */
+};
+
+static const struct format half_format = {10, -14, 15}, bfloat_format = {7, -126, 127};
+
+static double decode(uint16_t bits, const struct format *format)
+{
+    const unsigned fraction_bits = format->fraction_bits;
+    const unsigned exponent = (bits & 0x7FFFu) >> fraction_bits;
+    const unsigned fraction = bits & ((1u << fraction_bits) - 1);
+    const unsigned top = (0x7FFFu >> fraction_bits);
+    double value;
+    if (exponent == top)
+        value = fraction != 0 ? (double)NAN : HUGE_VAL;
+    else if (exponent == 0)
+        value = ldexp((double)fraction, format->least_exponent - (int)fraction_bits);
+    else
+        value = ldexp((double)(fraction | 1u << fraction_bits),
+                      (int)exponent - 1 + format->least_exponent - (int)fraction_bits);
+    return (bits & 0x8000) != 0 ? -value : value;
+}
+
+static uint16_t encode(double value, enum rounding mode, const struct format *format)
+{
+    if (value != value)
+        return 0x7FFF;
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    const uint16_t infinity =
+        (uint16_t)((0x7FFFu >> format->fraction_bits) << format->fraction_bits);
+    const double magnitude = fabs(value);
+    if (magnitude == 0)
+        return sign;
+    if (isinf(magnitude))
+        return sign | infinity;
+    int exponent = ilogb(magnitude);
+    if (exponent < format->least_exponent)
+        exponent = format->least_exponent;
+    /* In units of the last place the fraction is an integer below 2^(bits + 1), or overflows. */
+    const double scaled = ldexp(magnitude, (int)format->fraction_bits - exponent);
+    bool up = mode == ROUND_UP ? sign == 0 : mode == ROUND_DOWN && sign != 0;
+    double whole = mode == ROUND_NEAREST ? rint(scaled) : up ? ceil(scaled) : floor(scaled);
+    if (exponent > format->most_exponent ||
+        (exponent == format->most_exponent && whole >= ldexp(2.0, (int)format->fraction_bits))) {
+        bool to_infinity = mode == ROUND_NEAREST || up;
+        return sign | (uint16_t)(to_infinity ? infinity : infinity - 1);
+    }
+    /* Adding lets a carry out of the fraction raise the exponent; a subnormal has exponent 0. */
+    unsigned biased = (unsigned)(exponent - format->least_exponent);
+    return sign | (uint16_t)((biased << format->fraction_bits) + (unsigned)whole);
+}
+
+double half_to_f64(uint16_t bits)
+{
+    return decode(bits, &half_format);
+}
+
+double bfloat_to_f64(uint16_t bits)
+{
+    return decode(bits, &bfloat_format);
+}
+
+uint16_t half_from_f64(double value, enum rounding mode)
+{
+    return encode(value, mode, &half_format);
+}
+
+uint16_t bfloat_from_f64(double value, enum rounding mode)
+{
+    return encode(value, mode, &bfloat_format);
+}
+
+/* A 64-bit integer may not fit f64: round to odd first, which keeps the second rounding right. */
+static double integer_to_odd(uint64_t magnitude)
+{
+    if (magnitude < UINT64_C(1) << 53)
+        return (double)magnitude;
+    uint64_t kept = magnitude >> 11 | ((magnitude & 0x7FF) != 0 ? 1 : 0);
+    return (double)kept * 2048.0;
+}
+
+uint16_t half_from_u64(uint64_t value, enum rounding mode)
+{
+    return encode(integer_to_odd(value), mode, &half_format);
+}
+
+uint16_t half_from_s64(int64_t value, enum rounding mode)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    double wide = integer_to_odd(magnitude);
+    return encode(value < 0 ? -wide : wide, mode, &half_format);
+}
+
+uint16_t bfloat_from_u64(uint64_t value, enum rounding mode)
+{
+    return encode(integer_to_odd(value), mode, &bfloat_format);
+}
+
+uint16_t bfloat_from_s64(int64_t value, enum rounding mode)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    double wide = integer_to_odd(magnitude);
+    return encode(value < 0 ? -wide : wide, mode, &bfloat_format);
+}
+
+/* a * b + c with one rounding. The product is exact in f64; the sum is rounded to odd (TwoSum finds
+ * what was lost) so that the last rounding is the only one that counts. */
+static double fused(double a, double b, double c)
+{
+    double product = a * b, sum = product + c;
+    if (!isfinite(sum))
+        return sum;
+    double part = sum - product;
+    double lost = (product - (sum - part)) + (c - part);
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (lost != 0 && (bits & 1) == 0) {
+        bits += (lost > 0) == (sum > 0) ? 1 : UINT64_MAX;
+        memcpy(&sum, &bits, sizeof sum);
+    }
+    return sum;
+}
+
+#define HALF_OPERATIONS(PREFIX)                                                                    \
+    float PREFIX##_to_f32(uint16_t bits)                                                           \
+    {                                                                                              \
+        return (float)PREFIX##_to_f64(bits);                                                       \
+    }                                                                                              \
+    uint16_t PREFIX##_add(uint16_t a, uint16_t b)                                                  \
+    {                                                                                              \
+        return encode(fused(PREFIX##_to_f64(a), 1, PREFIX##_to_f64(b)), ROUND_NEAREST,             \
+                      &PREFIX##_format);                                                           \
+    }                                                                                              \
+    uint16_t PREFIX##_sub(uint16_t a, uint16_t b)                                                  \
+    {                                                                                              \
+        return encode(fused(PREFIX##_to_f64(a), 1, -PREFIX##_to_f64(b)), ROUND_NEAREST,            \
+                      &PREFIX##_format);                                                           \
+    }                                                                                              \
+    uint16_t PREFIX##_mul(uint16_t a, uint16_t b)                                                  \
+    {                                                                                              \
+        return encode(PREFIX##_to_f64(a) * PREFIX##_to_f64(b), ROUND_NEAREST, &PREFIX##_format);   \
+    }                                                                                              \
+    uint16_t PREFIX##_fma(uint16_t a, uint16_t b, uint16_t c)                                      \
+    {                                                                                              \
+        return encode(fused(PREFIX##_to_f64(a), PREFIX##_to_f64(b), PREFIX##_to_f64(c)),           \
+                      ROUND_NEAREST, &PREFIX##_format);                                            \
+    }                                                                                              \
+    static bool PREFIX##_is_nan(uint16_t a)                                                        \
+    {                                                                                              \
+        return PREFIX##_to_f64(a) != PREFIX##_to_f64(a);                                           \
+    }                                                                                              \
+    uint16_t PREFIX##_min(uint16_t a, uint16_t b)                                                  \
+    {                                                                                              \
+        if (PREFIX##_is_nan(a))                                                                    \
+            return PREFIX##_is_nan(b) ? 0x7FFF : b;                                                \
+        return PREFIX##_is_nan(b) ||                                                               \
+                       (scalar_min_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                   \
+                               PREFIX##_to_f64(a) &&                                               \
+                           (PREFIX##_to_f64(a) != 0 || (a & 0x8000) != 0 || (b & 0x8000) == 0))    \
+                   ? a                                                                             \
+                   : b;                                                                            \
+    }                                                                                              \
+    uint16_t PREFIX##_max(uint16_t a, uint16_t b)                                                  \
+    {                                                                                              \
+        if (PREFIX##_is_nan(a))                                                                    \
+            return PREFIX##_is_nan(b) ? 0x7FFF : b;                                                \
+        return PREFIX##_is_nan(b) ||                                                               \
+                       (scalar_max_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                   \
+                               PREFIX##_to_f64(a) &&                                               \
+                           (PREFIX##_to_f64(a) != 0 || (a & 0x8000) == 0 || (b & 0x8000) != 0))    \
+                   ? a                                                                             \
+                   : b;                                                                            \
+    }                                                                                              \
+    uint16_t PREFIX##_min_nan(uint16_t a, uint16_t b)                                              \
+    {                                                                                              \
+        return PREFIX##_is_nan(a) || PREFIX##_is_nan(b) ? 0x7FFF : PREFIX##_min(a, b);             \
+    }                                                                                              \
+    uint16_t PREFIX##_max_nan(uint16_t a, uint16_t b)                                              \
+    {                                                                                              \
+        return PREFIX##_is_nan(a) || PREFIX##_is_nan(b) ? 0x7FFF : PREFIX##_max(a, b);             \
+    }                                                                                              \
+    uint16_t PREFIX##_ex2(uint16_t a)                                                              \
+    {                                                                                              \
+        return encode(exp2(PREFIX##_to_f64(a)), ROUND_NEAREST, &PREFIX##_format);                  \
+    }                                                                                              \
+    uint16_t PREFIX##_tanh(uint16_t a)                                                             \
+    {                                                                                              \
+        return encode(tanh(PREFIX##_to_f64(a)), ROUND_NEAREST, &PREFIX##_format);                  \
+    }
+HALF_OPERATIONS(half)
+HALF_OPERATIONS(bfloat)
+
+uint16_t half_saturate(uint16_t a)
+{
+    double value = half_to_f64(a);
+    if (!(value > 0))
+        return 0;
+    return value < 1 ? a : 0x3C00;
+}

@@ -1,0 +1,278 @@
+/* lanes_body.h - the lane-wise handlers: compiled twice, for any x86-64 and for AVX2 with FMA.
+ * The includer defines LANES_NAME. Types may alias: a register file is bytes. */
+#include "emulator/machine.h"
+#include "emulator/scalar.h"
+
+/* One expression serves signed and unsigned types. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
+
+#if defined(__clang__)
+#define LANE_LOOP                                                                                  \
+    _Pragma("clang loop vectorize(assume_safety)") for (unsigned lane = 0; lane < LANES; ++lane)
+#else
+#define LANE_LOOP _Pragma("GCC ivdep") for (unsigned lane = 0; lane < LANES; ++lane)
+#endif
+
+#define LANE_TYPE(name, type) typedef type t_##name __attribute__((may_alias))
+LANE_TYPE(u8, uint16_t); /* 8-bit values live in 16-bit lanes or wider */
+LANE_TYPE(s8, int16_t);
+LANE_TYPE(u16, uint16_t);
+LANE_TYPE(s16, int16_t);
+LANE_TYPE(u32, uint32_t);
+LANE_TYPE(s32, int32_t);
+LANE_TYPE(u64, uint64_t);
+LANE_TYPE(s64, int64_t);
+LANE_TYPE(f32, float);
+LANE_TYPE(f64, double);
+LANE_TYPE(h16, uint16_t);
+LANE_TYPE(x32, uint32_t);
+
+#define EACH_HALF1(f) ((uint32_t)f((uint16_t)(a >> 16)) << 16 | f((uint16_t)a))
+#define EACH_HALF2(f)                                                                              \
+    ((uint32_t)f((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16 | f((uint16_t)a, (uint16_t)b))
+#define EACH_HALF3(f)                                                                              \
+    ((uint32_t)f((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16)) << 16 |            \
+     f((uint16_t)a, (uint16_t)b, (uint16_t)c))
+
+/* A byte that is 0 or 1 for each lane, to a mask. */
+static inline uint32_t pack_mask(const uint8_t flags[LANES])
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < LANES / 8; ++i) {
+        uint64_t eight;
+        memcpy(&eight, flags + 8 * i, sizeof eight);
+        mask |= (uint32_t)(eight * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
+    }
+    return mask;
+}
+
+#define HANDLER(id) static void id(const uint8_t *registers, const struct op *op, void *out)
+#define OPERAND(letter, type, field)                                                               \
+    const t_##type *const p##letter = (const t_##type *)(const void *)(registers + op->field)
+
+#define OP1(id, text, D, A, expression)                                                            \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        const uint64_t imm = op->imm;                                                              \
+        (void)imm;                                                                                 \
+        t_##D *const result = out;                                                                 \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane];                                                              \
+            result[lane] = (t_##D)(expression);                                                    \
+        }                                                                                          \
+    }
+#define OP2(id, text, D, A, B, expression)                                                         \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        OPERAND(b, B, b);                                                                          \
+        t_##D *const result = out;                                                                 \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane];                                                              \
+            const t_##B b = pb[lane];                                                              \
+            result[lane] = (t_##D)(expression);                                                    \
+        }                                                                                          \
+    }
+#define OP3(id, text, D, A, B, C, expression)                                                      \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        OPERAND(b, B, b);                                                                          \
+        OPERAND(c, C, c);                                                                          \
+        const uint64_t imm = op->imm;                                                              \
+        (void)imm;                                                                                 \
+        t_##D *const result = out;                                                                 \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane];                                                              \
+            const t_##B b = pb[lane];                                                              \
+            const t_##C c = pc[lane];                                                              \
+            result[lane] = (t_##D)(expression);                                                    \
+        }                                                                                          \
+    }
+#define OP4(id, text, D, A, B, C, E, expression)                                                   \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        OPERAND(b, B, b);                                                                          \
+        OPERAND(c, C, c);                                                                          \
+        OPERAND(d, E, e);                                                                          \
+        t_##D *const result = out;                                                                 \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane];                                                              \
+            const t_##B b = pb[lane];                                                              \
+            const t_##C c = pc[lane];                                                              \
+            const t_##E d = pd[lane];                                                              \
+            result[lane] = (t_##D)(expression);                                                    \
+        }                                                                                          \
+    }
+#define SETP(id, text, A, expression)                                                              \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        OPERAND(b, A, b);                                                                          \
+        uint8_t flags[LANES];                                                                      \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane], b = pb[lane];                                                \
+            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                                    \
+        }                                                                                          \
+        *(t_u32 *)out = pack_mask(flags);                                                          \
+    }
+#define TESTP(id, text, A, expression)                                                             \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        uint8_t flags[LANES];                                                                      \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane];                                                              \
+            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                                    \
+        }                                                                                          \
+        *(t_u32 *)out = pack_mask(flags);                                                          \
+    }
+#define SELP(id, text, A)                                                                          \
+    HANDLER(id)                                                                                    \
+    {                                                                                              \
+        OPERAND(a, A, a);                                                                          \
+        OPERAND(b, A, b);                                                                          \
+        const uint32_t mask = *(const t_u32 *)(const void *)(registers + op->c);                   \
+        t_##A *const result = out;                                                                 \
+        LANE_LOOP                                                                                  \
+        {                                                                                          \
+            const t_##A a = pa[lane], b = pb[lane];                                                \
+            result[lane] = (mask >> lane & 1) != 0 ? a : b;                                        \
+        }                                                                                          \
+    }
+
+#include "emulator/instructions.inc"
+
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+#undef SETP
+#undef TESTP
+#undef SELP
+#define OP1(id, text, D, A, expression) id,
+#define OP2(id, text, D, A, B, expression) id,
+#define OP3(id, text, D, A, B, C, expression) id,
+#define OP4(id, text, D, A, B, C, E, expression) id,
+#define SETP(id, text, A, expression) id,
+#define TESTP(id, text, A, expression) id,
+#define SELP(id, text, A) id,
+static const lane_handler handlers[] = {
+#include "emulator/instructions.inc"
+};
+
+/* ---- Under a mask ----------------------------------------------------------------------------- */
+
+#define BLEND(type)                                                                                \
+    {                                                                                              \
+        t_##type *const to = into;                                                                 \
+        const t_##type *const source = from;                                                       \
+        LANE_LOOP to[lane] = (mask >> lane & 1) != 0 ? source[lane] : to[lane];                    \
+    }                                                                                              \
+    break
+
+static void blend(void *into, const void *from, uint32_t mask, enum width width)
+{
+    switch (width) {
+    case WIDTH_PREDICATE: {
+        t_u32 *const to = into;
+        *to = (*to & ~mask) | (*(const t_u32 *)from & mask);
+        break;
+    }
+    case WIDTH_16:
+        BLEND(u16);
+    case WIDTH_32:
+        BLEND(u32);
+    case WIDTH_64:
+        BLEND(u64);
+    default:
+        for (unsigned lane = 0; lane < LANES; ++lane)
+            if ((mask >> lane & 1) != 0)
+                memcpy((uint8_t *)into + 16 * lane, (const uint8_t *)from + 16 * lane, 16);
+        break;
+    }
+}
+
+/* ---- Consecutive 32-bit accesses of a full warp ----------------------------------------------- */
+
+static inline bool is_consecutive(const t_u64 *address)
+{
+    const uint64_t first = address[0];
+    uint64_t differs = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane)
+        differs |= address[lane] ^ (first + 4 * lane);
+    return differs == 0;
+}
+
+/* The place of 128 bytes that lie in one region and may be read as they are; NULL: look closer. */
+static inline uint8_t *find_run(struct warp *warp, uint64_t address, struct region **ret)
+{
+    struct region *region = warp->worker->last_region;
+    if (region == NULL || address - region->base > region->bytes ||
+        region->bytes - (address - region->base) < 4 * LANES) {
+        region = memory_find(warp->worker->launch->emulator, address);
+        if (region == NULL || region->bytes < 4 * LANES ||
+            address - region->base > region->bytes - 4 * LANES)
+            return NULL;
+        warp->worker->last_region = region;
+    }
+    *ret = region;
+    return (address & 3) == 0 && region->kind != REGION_HEAP ? region->data + (address - region->base)
+                                                             : NULL;
+}
+
+static inline void count_run(struct traffic_count *count, uint64_t address)
+{
+    count->requests += 1;
+    count->sectors += (address + 4 * LANES - 1) / 32 - address / 32 + 1;
+}
+
+static void load_global_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
+    struct region *region = NULL;
+    if (warp->active == FULL_MASK && is_consecutive(address)) {
+        const uint64_t first = address[0] + (uint64_t)access->offset;
+        const uint8_t *data = find_run(warp, first, &region);
+        if (data != NULL && (region->all_known ||
+                             known_test(region->known, first - region->base, 4 * LANES))) {
+            memcpy(warp->registers + access->registers[0], data, 4 * LANES);
+            count_run(&warp->worker->traffic.global.load, first);
+            return;
+        }
+    }
+    access_load(warp, op);
+}
+
+static void store_global_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
+    struct region *region = NULL;
+    if (warp->active == FULL_MASK && is_consecutive(address)) {
+        const uint64_t first = address[0] + (uint64_t)access->offset;
+        uint8_t *data = find_run(warp, first, &region);
+        if (data != NULL && region->kind <= REGION_VARIABLE) {
+            memcpy(data, warp->registers + access->registers[0], 4 * LANES);
+            if (!region->all_known)
+                known_set(region->known, first - region->base, 4 * LANES);
+            count_run(&warp->worker->traffic.global.store, first);
+            return;
+        }
+    }
+    access_store(warp, op);
+}
+
+const struct lanes LANES_NAME = {.handlers = handlers,
+                                 .blend = blend,
+                                 .load_global_32 = load_global_32,
+                                 .store_global_32 = store_global_32};

@@ -1,0 +1,510 @@
+/* launch.c - the emulator as emulator.h offers it: modules, buffers, launches. */
+#include "emulator/machine.h"
+
+#include <time.h>
+
+/* ---- Module variables ------------------------------------------------------------------------- */
+
+static uint64_t symbol_address(const struct emulator *emulator, const struct ptx_symbol *symbol)
+{
+    if (symbol->kind == PTX_SYMBOL_FUNCTION)
+        return kernel_function_address(emulator, symbol->body);
+    if (symbol->kind == PTX_SYMBOL_VARIABLE &&
+        (symbol->space == PTX_GLOBAL || symbol->space == PTX_CONST))
+        return emulator->variable_addresses[symbol->number];
+    return 0;
+}
+
+static void initialise_variable(struct emulator *emulator, const struct ptx_symbol *symbol)
+{
+    const unsigned bytes = ptx_type_bytes(symbol->type);
+    const uint64_t address = emulator->variable_addresses[symbol->number];
+    struct region *region = address == 0 ? NULL : memory_find(emulator, address);
+    if (region == NULL)
+        return;
+    for (size_t i = 0; i < symbol->initialiser_count && (i + 1) * bytes <= region->bytes; ++i) {
+        const struct ptx_initialiser *item = &symbol->initialiser[i];
+        uint64_t value[2] = {item->value, 0};
+        if (item->target != NULL)
+            value[0] = (value[0] + symbol_address(emulator, item->target)) >> item->mask_shift;
+        memcpy(region->data + i * bytes, value, bytes < sizeof value ? bytes : sizeof value);
+    }
+}
+
+/* CUDA zeroes module variables, so their bytes are known. */
+static int place_variables(struct emulator *emulator)
+{
+    const struct ptx_module *module = emulator->module;
+    uint64_t total = 0;
+    emulator->variable_addresses =
+        calloc(module->variable_count + 1, sizeof *emulator->variable_addresses);
+    if (emulator->variable_addresses == NULL)
+        return -1;
+    for (size_t i = 0; i < module->variable_count; ++i) {
+        const struct ptx_symbol *symbol = module->variables[i];
+        if (symbol->space != PTX_GLOBAL && symbol->space != PTX_CONST)
+            continue;
+        total += symbol->bytes;
+        if (total > CAP_MODULE_MEMORY_BYTES || symbol->align > 4096) {
+            (void)snprintf(emulator->refusal, sizeof emulator->refusal,
+                           "line %u: `%.100s` needs %llu bytes; the emulator has %llu for the "
+                           "variables of a module",
+                           symbol->line, symbol->name, (unsigned long long)symbol->bytes,
+                           (unsigned long long)CAP_MODULE_MEMORY_BYTES);
+            return 0;
+        }
+        const struct region *region = memory_add(
+            emulator, symbol->bytes,
+            symbol->space == PTX_CONST ? REGION_CONSTANT : REGION_VARIABLE, symbol->name, true);
+        if (region == NULL)
+            return -1;
+        emulator->variable_addresses[i] = region->base;
+    }
+    for (size_t i = 0; i < module->variable_count; ++i)
+        initialise_variable(emulator, module->variables[i]);
+    return 0;
+}
+
+static bool uses_malloc(const struct ptx_module *module)
+{
+    for (size_t i = 0; i < ptx_function_count(module); ++i)
+        if (ptx_function_at(module, i)->calls_malloc)
+            return true;
+    return false;
+}
+
+static int make_heap(struct emulator *emulator)
+{
+    if (!uses_malloc(emulator->module))
+        return 0;
+    emulator->heap.owner = calloc(CAP_HEAP_BYTES / 16 + 1, sizeof *emulator->heap.owner);
+    emulator->heap.region =
+        memory_add(emulator, CAP_HEAP_BYTES, REGION_HEAP, "the device heap", false);
+    return emulator->heap.owner == NULL || emulator->heap.region == NULL ? -1 : 0;
+}
+
+struct emulator *emulator_create(const char *ptx, size_t length, struct error *err)
+{
+    struct emulator *emulator = calloc(1, sizeof *emulator);
+    if (emulator == NULL) {
+        (void)error_no_memory(err);
+        return NULL;
+    }
+    emulator->next_address = FIRST_BUFFER;
+    (void)pthread_mutex_init(&emulator->heap.lock, NULL);
+    emulator->module = ptx_parse(ptx, length, err);
+    if (emulator->module == NULL) {
+        emulator_free(emulator);
+        return NULL;
+    }
+    emulator->parameters =
+        memory_add(emulator, CAP_PARAMETER_BYTES, REGION_PARAMETERS, "the parameters", true);
+    if (emulator->parameters == NULL || place_variables(emulator) != 0 || make_heap(emulator) != 0) {
+        emulator_free(emulator);
+        (void)error_no_memory(err);
+        return NULL;
+    }
+    return emulator;
+}
+
+void emulator_free(struct emulator *emulator)
+{
+    if (emulator == NULL)
+        return;
+    while (emulator->kernels != NULL) {
+        struct kernel *next = emulator->kernels->next;
+        kernel_free(emulator->kernels);
+        emulator->kernels = next;
+    }
+    for (size_t i = 0; i < emulator->region_count; ++i) {
+        free(emulator->regions[i]->data);
+        free(emulator->regions[i]->known);
+        free(emulator->regions[i]);
+    }
+    free(emulator->regions);
+    free(emulator->variable_addresses);
+    free(emulator->heap.owner);
+    free(emulator->heap.chunks);
+    (void)pthread_mutex_destroy(&emulator->heap.lock);
+    ptx_free(emulator->module);
+    free(emulator);
+}
+
+/* ---- Buffers ---------------------------------------------------------------------------------- */
+
+uint64_t emulator_allocate(struct emulator *emulator, size_t bytes, const char *label)
+{
+    if (bytes > CAP_BUFFER_BYTES || emulator->region_count >= CAP_BUFFERS)
+        return 0;
+    const struct region *region = memory_add(emulator, bytes, REGION_BUFFER, label, false);
+    return region == NULL ? 0 : region->base;
+}
+
+static struct region *inside(struct emulator *emulator, uint64_t address, size_t bytes)
+{
+    struct region *region = memory_find(emulator, address);
+    if (region == NULL || address - region->base > region->bytes ||
+        region->bytes - (address - region->base) < bytes)
+        return NULL;
+    return region;
+}
+
+int emulator_copy_in(struct emulator *emulator, uint64_t address, const void *data, size_t bytes)
+{
+    struct region *region = inside(emulator, address, bytes);
+    if (region == NULL)
+        return -1;
+    const uint64_t offset = address - region->base;
+    if (bytes > 0)
+        memcpy(region->data + offset, data, bytes);
+    if (region->known != NULL) {
+        known_set(region->known, offset, bytes);
+        region->all_known = region->all_known || bytes == region->bytes;
+    }
+    return 0;
+}
+
+int emulator_poison(struct emulator *emulator, uint64_t address, const void *data, size_t bytes)
+{
+    struct region *region = inside(emulator, address, bytes);
+    if (region == NULL)
+        return -1;
+    const uint64_t offset = address - region->base;
+    if (bytes > 0)
+        memcpy(region->data + offset, data, bytes);
+    if (region->known != NULL) {
+        known_clear(region->known, offset, bytes);
+        region->all_known = false;
+    }
+    return 0;
+}
+
+int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, size_t bytes)
+{
+    const struct region *region = inside(emulator, address, bytes);
+    if (region == NULL)
+        return -1;
+    if (bytes > 0)
+        memcpy(data, region->data + (address - region->base), bytes);
+    return 0;
+}
+
+/* ---- Launches --------------------------------------------------------------------------------- */
+
+/* Instructions that a worker takes from the budget at a time. */
+#define BUDGET_SHARE 1000000
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void stop_at(struct launch *launch, uint64_t block)
+{
+    uint64_t before = atomic_load(&launch->stop_block);
+    while (block < before && !atomic_compare_exchange_weak(&launch->stop_block, &before, block))
+        ;
+}
+
+void launch_stop(struct warp *warp)
+{
+    warp->worker->stopped = true;
+    stop_at(warp->worker->launch, warp->worker->block_number);
+}
+
+bool worker_more_budget(struct warp *warp, const struct op *op)
+{
+    struct worker *worker = warp->worker;
+    struct launch *launch = worker->launch;
+    const bool late = launch->deadline_ns != 0 && now_ns() > launch->deadline_ns;
+    uint64_t left = atomic_load(&launch->budget);
+    uint64_t share = 0;
+    do
+        share = left < BUDGET_SHARE ? left : BUDGET_SHARE;
+    while (!atomic_compare_exchange_weak(&launch->budget, &left, left - share));
+    worker->budget += share;
+    if (worker->budget >= op->imm && !late)
+        return true;
+    struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(warp->active)};
+    if (late)
+        fault_report(warp, &site, "time limit", false, "does not end in time; it was still here");
+    else
+        fault_report(warp, &site, "instruction limit", false,
+                     "does not end: it was still here after %llu instructions of the launch's warps",
+                     (unsigned long long)launch->budget_given);
+    atomic_store(&launch->out_of_budget, true);
+    worker->stopped = true;
+    stop_at(launch, 0);
+    return false;
+}
+
+static void *work(void *payload)
+{
+    struct worker *worker = payload;
+    struct launch *launch = worker->launch;
+    for (;;) {
+        const uint64_t first = atomic_fetch_add(&launch->next_block, launch->chunk);
+        for (uint64_t block = first; block < first + launch->chunk; ++block) {
+            if (block >= launch->blocks || block > atomic_load(&launch->stop_block) ||
+                atomic_load(&launch->out_of_budget) || atomic_load(&launch->no_memory))
+                return NULL;
+            worker->stopped = false;
+            block_run(worker, block);
+        }
+    }
+}
+
+static int prepare_worker(struct worker *worker, struct launch *launch)
+{
+    *worker = (struct worker){.launch = launch, .warp_count = launch->warps_per_block};
+    if (launch->shared_bytes > 0) {
+        worker->shared = calloc(1, launch->shared_bytes + 64u);
+        worker->shared_known = calloc(1, launch->shared_bytes / 8 + 64u);
+        if (worker->shared == NULL || worker->shared_known == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    const struct fault_note *x = a, *y = b;
+    if (x->fault.warning != y->fault.warning)
+        return x->fault.warning ? 1 : -1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return (x->fault.ptx_line > y->fault.ptx_line) - (x->fault.ptx_line < y->fault.ptx_line);
+}
+
+/* One list of all workers' notes: equal kinds and instructions are added up, the first block first.
+ */
+static int merge_faults(struct emulator_result *result, struct worker *workers, unsigned count)
+{
+    size_t total = 0;
+    for (unsigned w = 0; w < count; ++w)
+        total += workers[w].fault_count;
+    if (total == 0)
+        return 0;
+    AUTO_FREE struct fault_note *notes = calloc(total, sizeof *notes);
+    if (notes == NULL)
+        return -1;
+    size_t used = 0;
+    for (unsigned w = 0; w < count; ++w)
+        for (size_t i = 0; i < workers[w].fault_count; ++i) {
+            const struct fault_note *note = &workers[w].faults[i];
+            size_t k = 0;
+            while (k < used && (notes[k].key != note->key ||
+                                strcmp(notes[k].fault.kind, note->fault.kind) != 0))
+                ++k;
+            if (k == used) {
+                notes[used++] = *note;
+                continue;
+            }
+            const uint64_t sum = notes[k].fault.count + note->fault.count;
+            if (note->block < notes[k].block)
+                notes[k] = *note;
+            notes[k].fault.count = sum;
+        }
+    qsort(notes, used, sizeof *notes, compare_notes);
+    result->faults = calloc(used, sizeof *result->faults);
+    if (result->faults == NULL)
+        return -1;
+    result->fault_count = used;
+    for (size_t i = 0; i < used; ++i)
+        result->faults[i] = notes[i].fault;
+    return 0;
+}
+
+static void add_direction(struct traffic_direction *to, const struct traffic_direction *from)
+{
+    to->known = true;
+    to->load.requests += from->load.requests;
+    to->load.sectors += from->load.sectors;
+    to->store.requests += from->store.requests;
+    to->store.sectors += from->store.sectors;
+}
+
+static int collect(struct emulator_result *result, struct launch *launch, struct worker *workers,
+                   unsigned count, struct error *err)
+{
+    for (unsigned w = 0; w < count; ++w) {
+        add_direction(&result->traffic.global, &workers[w].traffic.global);
+        add_direction(&result->traffic.local_array, &workers[w].traffic.local_array);
+        result->warps += workers[w].warps_run;
+        result->warp_instructions += workers[w].instructions;
+    }
+    if (atomic_load(&launch->no_memory) || merge_faults(result, workers, count) != 0)
+        return error_no_memory(err);
+    result->printed = launch->printed;
+    launch->printed = (struct bytes){0};
+    if (atomic_load(&launch->out_of_budget))
+        result->status = EMULATOR_STOPPED;
+    else if (result->fault_count > 0 && !result->faults[0].warning)
+        result->status = EMULATOR_FAULTED;
+    return 0;
+}
+
+static int run_workers(struct emulator_result *result, struct launch *launch, unsigned threads,
+                       struct error *err)
+{
+    struct worker *workers = aligned_alloc(64, threads * sizeof *workers);
+    AUTO_FREE pthread_t *handles = calloc(threads, sizeof *handles);
+    if (workers == NULL || handles == NULL) {
+        free(workers);
+        return error_no_memory(err);
+    }
+    int status = 0;
+    unsigned prepared = 0, started = 1;
+    for (; prepared < threads && status == 0; ++prepared)
+        status = prepare_worker(&workers[prepared], launch);
+    if (status == 0) {
+        /* This thread works too; where another cannot be had, fewer do. */
+        while (started < threads &&
+               pthread_create(&handles[started], NULL, work, &workers[started]) == 0)
+            ++started;
+        (void)work(&workers[0]);
+        for (unsigned w = 1; w < started; ++w)
+            (void)pthread_join(handles[w], NULL);
+        status = collect(result, launch, workers, started, err);
+    } else {
+        (void)error_no_memory(err);
+    }
+    for (unsigned w = 0; w < prepared; ++w)
+        worker_release(&workers[w]);
+    free(workers);
+    return status;
+}
+
+static int copy_arguments(struct emulator *emulator, const struct kernel *kernel,
+                          const struct emulator_launch *request, struct error *err)
+{
+    const struct ptx_body *entry = kernel->entry;
+    if (request->argument_count != entry->formal_count)
+        return error_set(err, ERROR_USAGE, "`%.200s` takes %zu arguments, not %zu",
+                         entry->face.name, entry->formal_count, request->argument_count);
+    for (size_t i = 0; i < entry->formal_count; ++i) {
+        if (request->argument_bytes[i] != entry->formals[i]->bytes)
+            return error_set(err, ERROR_USAGE,
+                             "argument %zu of `%.200s` has %llu bytes, not %zu", i,
+                             entry->face.name, (unsigned long long)entry->formals[i]->bytes,
+                             request->argument_bytes[i]);
+        if (kernel_has_refusal(kernel))
+            continue;
+        if (request->argument_bytes[i] > 0)
+            memcpy(emulator->parameters->data + kernel->programs->parameters[i],
+                   request->arguments[i], request->argument_bytes[i]);
+    }
+    return 0;
+}
+
+static int check_shape(const struct ptx_function *entry, const struct emulator_launch *request,
+                       struct launch *launch, struct error *err)
+{
+    uint64_t threads = 1, blocks = 1;
+    for (unsigned i = 0; i < 3; ++i) {
+        launch->grid[i] = request->grid[i];
+        launch->block[i] = request->block[i];
+        if (request->grid[i] == 0 || request->block[i] == 0 ||
+            request->block[i] > CAP_BLOCK_THREADS || (i > 0 && request->grid[i] > 65535) ||
+            request->grid[i] > INT32_MAX)
+            return error_set(err, ERROR_USAGE,
+                             "a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be "
+                             "launched",
+                             request->grid[0], request->grid[1], request->grid[2],
+                             request->block[0], request->block[1], request->block[2]);
+        threads *= request->block[i];
+        blocks *= request->grid[i];
+    }
+    const uint64_t most = entry->max_threads[0] == 0
+                              ? CAP_BLOCK_THREADS
+                              : (uint64_t)entry->max_threads[0] * entry->max_threads[1] *
+                                    entry->max_threads[2];
+    if (threads > most || threads > CAP_BLOCK_THREADS)
+        return error_set(err, ERROR_USAGE,
+                         "%llu threads a block: `%.200s` allows at most %llu",
+                         (unsigned long long)threads, entry->name,
+                         (unsigned long long)(most < CAP_BLOCK_THREADS ? most : CAP_BLOCK_THREADS));
+    launch->block_threads = (unsigned)threads;
+    launch->blocks = blocks;
+    launch->warps_per_block = (launch->block_threads + LANES - 1) / LANES;
+    return 0;
+}
+
+static struct kernel *find_kernel(struct emulator *emulator, const char *name, struct error *err)
+{
+    for (struct kernel *kernel = emulator->kernels; kernel != NULL; kernel = kernel->next)
+        if (strcmp(kernel->entry->face.name, name) == 0)
+            return kernel;
+    for (size_t i = 0; i < emulator->module->body_count; ++i) {
+        const struct ptx_body *body = emulator->module->bodies[i];
+        if (!body->face.is_entry || !body->has_body || strcmp(body->face.name, name) != 0)
+            continue;
+        struct kernel *kernel = kernel_prepare(emulator, body, err);
+        if (kernel == NULL)
+            return NULL;
+        kernel->next = emulator->kernels;
+        emulator->kernels = kernel;
+        return kernel;
+    }
+    (void)error_set(err, ERROR_USAGE, "there is no kernel `%.200s` in this PTX", name);
+    return NULL;
+}
+
+int emulator_launch(struct emulator *emulator, const struct emulator_launch *request,
+                    const struct emulator_options *options, struct emulator_result *ret,
+                    struct error *err)
+{
+    *ret = (struct emulator_result){.status = EMULATOR_FINISHED};
+    struct kernel *kernel = NULL;
+    if (emulator->refusal[0] == '\0') {
+        kernel = find_kernel(emulator, request->entry, err);
+        if (kernel == NULL)
+            return -1;
+    }
+    if (emulator->refusal[0] != '\0' || kernel_has_refusal(kernel)) {
+        ret->status = EMULATOR_REFUSED;
+        (void)snprintf(ret->refusal, sizeof ret->refusal, "%s",
+                       emulator->refusal[0] != '\0' ? emulator->refusal : kernel->refusal);
+        return 0;
+    }
+    struct launch launch = {.emulator = emulator,
+                            .kernel = kernel,
+                            .checks = !options->no_checks,
+                            .printed = bytes_with_limit(CAP_PRINTED_BYTES)};
+    if (check_shape(&kernel->entry->face, request, &launch, err) != 0 ||
+        copy_arguments(emulator, kernel, request, err) != 0)
+        return -1;
+    const uint64_t shared = ((kernel->shared_bytes + 15) & ~UINT64_C(15)) + request->shared_bytes;
+    launch.shared_bytes =
+        request->shared_bytes == 0 ? kernel->shared_bytes : (uint32_t)shared;
+    if (shared > CAP_SHARED_BYTES)
+        return error_set(err, ERROR_USAGE, "%llu bytes of shared memory: a block has at most %u",
+                         (unsigned long long)shared, CAP_SHARED_BYTES);
+    launch.budget_given = options->max_warp_instructions != 0 ? options->max_warp_instructions
+                                                               : CAP_WARP_INSTRUCTIONS;
+    atomic_init(&launch.budget, launch.budget_given);
+    atomic_init(&launch.stop_block, UINT64_MAX);
+    launch.deadline_ns = options->wall_ns > 0 ? now_ns() + options->wall_ns : 0;
+    long cores = options->threads != 0 ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = cores < 1 ? 1 : cores > CAP_THREADS ? CAP_THREADS : (unsigned)cores;
+    if (threads > launch.blocks)
+        threads = (unsigned)launch.blocks;
+    launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
+    launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
+    (void)pthread_mutex_init(&launch.lock, NULL);
+    int status = run_workers(ret, &launch, threads, err);
+    (void)pthread_mutex_destroy(&launch.lock);
+    bytes_release(&launch.printed);
+    if (status != 0)
+        emulator_result_release(ret);
+    return status;
+}
+
+void emulator_result_release(struct emulator_result *result)
+{
+    free(result->faults);
+    bytes_release(&result->printed);
+    *result = (struct emulator_result){0};
+}

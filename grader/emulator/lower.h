@@ -1,0 +1,84 @@
+/* lower.h - from PTX instructions to ops: what the files of the lowering share. */
+#ifndef SPILLWAY_EMULATOR_LOWER_H
+#define SPILLWAY_EMULATOR_LOWER_H
+
+#include "emulator/machine.h"
+
+struct lowering {
+    struct emulator *emulator;
+    struct kernel *kernel;
+    struct arena *arena; /* the kernel's */
+    const struct ptx_body *body;
+    struct program *program;
+    bool failed;    /* no memory */
+    bool checks;
+    size_t op_capacity;
+    uint32_t *slots;   /* per register of the function: its offset; UINT32_MAX: not used */
+    uint32_t *defined; /* per register: offset of its defined mask; UINT32_MAX: always defined */
+    uint32_t spare_predicates, spare_predicate_bytes;
+    struct constant *constants;
+    size_t constant_count, constant_capacity;
+    uint32_t *constant_slots; /* hash: index + 1 */
+    size_t constant_slot_count;
+    uint32_t temporaries[WIDTH_COUNT][16];
+    unsigned temporary_count[WIDTH_COUNT], temporary_used[WIDTH_COUNT];
+    uint32_t *variable_offsets; /* per variable of the function: offset in its frame */
+    const struct ptx_instruction *instruction; /* the one being lowered */
+    size_t instruction_op; /* its first op */
+    uint32_t carry;        /* the carry flag, a predicate; 0: not used yet */
+    uint32_t meets;        /* where lanes meet that part in its block */
+};
+
+/* cfg.c: blocks and where the paths of each meet again. */
+bool cfg_build(struct lowering *lowering);
+bool cfg_is_jump(const struct ptx_instruction *instruction);
+/* Calls visit(…) for each register that the instruction reads or writes, reads first. */
+void cfg_visit_registers(const struct ptx_instruction *instruction,
+                         void (*visit)(void *payload, const struct ptx_operand *operand,
+                                       bool is_written),
+                         void *payload);
+/* Up to `room` successors of a block: indices; NO_BLOCK is the end of the function. */
+struct cfg_successors {
+    uint32_t *blocks;
+    size_t count, capacity;
+};
+bool cfg_successors(struct lowering *lowering, uint32_t block, struct cfg_successors *ret);
+
+/* registers.c: slots of the register file, shared by registers that are never alive together. */
+bool registers_assign(struct lowering *lowering);
+
+/* lower.c */
+uint32_t lower_slot(struct lowering *lowering, enum width width); /* a new one */
+uint32_t lower_temporary(struct lowering *lowering, enum width width);
+struct op *lower_emit(struct lowering *lowering, enum op_class class);
+struct op *lower_step(struct lowering *lowering, step_handler run);
+/* Offset of the operand's value, as `width` wide; immediates are read as `type`. */
+uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operand,
+                     enum width width, enum ptx_type type);
+/* Offset of a register that is written; `exact`: its width must be `width`. */
+uint32_t lower_result(struct lowering *lowering, const struct ptx_operand *operand,
+                      enum width width);
+enum width lower_register_width(enum ptx_type type);
+void lower_refuse(struct lowering *lowering, const char *format, ...) PRINTF_LIKE(2, 3);
+bool lower_refused(const struct lowering *lowering);
+uint32_t lower_constant(struct lowering *lowering, enum width width, uint64_t bits);
+bool lower_function(struct lowering *lowering);
+bool lower_has(const struct ptx_instruction *instruction, const char *modifier);
+enum ptx_type lower_type(const struct ptx_instruction *instruction); /* the last modifier's */
+/* Emits the lane-wise instruction of that row name. */
+void lower_row(struct lowering *lowering, const char *text, uint32_t d, uint32_t a, uint32_t b,
+               uint32_t c, uint64_t imm);
+
+/* exchange.c: d = a OP b over predicates; 0 and, 1 or, 2 xor */
+void exchange_predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, uint32_t a,
+                              uint32_t b);
+
+/* lower_memory.c */
+bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instruction);
+/* The address operand, for instructions of other files: fills space, kind and offset; returns the
+ * offset of the register with the base (0 if there is none). */
+uint32_t lower_address(struct lowering *lowering, const struct ptx_operand *operand,
+                       struct access *access);
+bool lower_call(struct lowering *lowering, const struct ptx_instruction *instruction);
+
+#endif

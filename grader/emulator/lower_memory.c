@@ -1,0 +1,375 @@
+/* lower_memory.c - ld, st, cvta, and calls with their parameters. */
+#include "emulator/lower.h"
+
+static enum ptx_space space_of(const struct ptx_instruction *instruction)
+{
+    static const struct {
+        const char *name;
+        enum ptx_space space;
+    } spaces[] = {{"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"local", PTX_LOCAL},
+                  {"param", PTX_PARAM},   {"const", PTX_CONST}};
+    for (unsigned m = 0; m < instruction->modifier_count; ++m)
+        for (size_t i = 0; i < COUNT_OF(spaces); ++i) {
+            const char *modifier = instruction->modifiers[m];
+            size_t length = strlen(spaces[i].name);
+            if (strncmp(modifier, spaces[i].name, length) == 0 &&
+                (modifier[length] == '\0' || modifier[length] == ':'))
+                return spaces[i].space;
+        }
+    return PTX_GENERIC;
+}
+
+static uint32_t shared_offset(struct lowering *lowering, const struct ptx_symbol *symbol)
+{
+    const struct kernel *kernel = lowering->kernel;
+    for (size_t i = 0; i < kernel->shared_count; ++i)
+        if (kernel->shared[i].symbol == symbol)
+            return kernel->shared[i].offset;
+    lower_refuse(lowering, "the shared variable `%.100s` was not found", symbol->name);
+    return 0;
+}
+
+static void address_of_variable(struct lowering *lowering, const struct ptx_symbol *symbol,
+                                uint64_t offset, struct access *access)
+{
+    access->address = ADDRESS_CONSTANT;
+    switch (symbol->space) {
+    case PTX_GLOBAL:
+    case PTX_CONST:
+        access->offset =
+            (int64_t)(lowering->emulator->variable_addresses[symbol->number] + offset);
+        break;
+    case PTX_SHARED:
+        offset += shared_offset(lowering, symbol);
+        access->offset = (int64_t)(access->space == PTX_GENERIC ? SHARED_WINDOW + offset : offset);
+        break;
+    case PTX_LOCAL:
+    case PTX_PARAM:
+        access->address = ADDRESS_FRAME;
+        if (symbol->is_formal) {
+            const struct ptx_body *body = lowering->body;
+            struct ptx_symbol *const *list = symbol->is_return ? body->returns : body->formals;
+            const uint32_t *places =
+                symbol->is_return ? lowering->program->returns : lowering->program->parameters;
+            size_t i = 0;
+            while (list[i] != symbol)
+                ++i;
+            offset += places[i];
+            if (body->face.is_entry && !symbol->is_return)
+                access->address = ADDRESS_CONSTANT; /* in the parameter block */
+        } else {
+            offset += lowering->variable_offsets[symbol->number];
+        }
+        access->offset = (int64_t)offset;
+        break;
+    default:
+        lower_refuse(lowering, "`%.100s` has no address", symbol->name);
+        break;
+    }
+}
+
+uint32_t lower_address(struct lowering *lowering, const struct ptx_operand *operand,
+                       struct access *access)
+{
+    if (operand->kind != PTX_OPERAND_ADDRESS || operand->child_count != 1) {
+        lower_refuse(lowering, "its address is not understood");
+        return 0;
+    }
+    const struct ptx_operand *base = &operand->children[0];
+    if (base->kind == PTX_OPERAND_REGISTER) {
+        enum width width = lower_register_width(base->symbol->type);
+        if (width != WIDTH_32 && width != WIDTH_64)
+            lower_refuse(lowering, "an address has 32 or 64 bits");
+        access->address = width == WIDTH_64 ? ADDRESS_64 : ADDRESS_32;
+        access->offset = (int64_t)operand->value;
+        return lowering->slots[base->index];
+    }
+    if (base->kind == PTX_OPERAND_INTEGER) {
+        access->address = ADDRESS_CONSTANT;
+        access->offset = (int64_t)base->value;
+        return 0;
+    }
+    const struct ptx_symbol *symbol = base->symbol;
+    if (base->kind != PTX_OPERAND_SYMBOL || symbol == NULL ||
+        symbol->kind != PTX_SYMBOL_VARIABLE) {
+        lower_refuse(lowering, "its address is not understood");
+        return 0;
+    }
+    address_of_variable(lowering, symbol, operand->value, access);
+    /* The value of an entry's parameter address (not an access to it) is a real address. */
+    if (access->space == PTX_SPACE_NONE && symbol->space == PTX_PARAM &&
+        access->address == ADDRESS_CONSTANT)
+        access->offset += (int64_t)lowering->emulator->parameters->base;
+    return 0;
+}
+
+/* Registers of the data operand: one, or the elements of a vector. */
+static void data_registers(struct lowering *lowering, const struct ptx_operand *operand,
+                           enum ptx_type type, struct access *access)
+{
+    const struct ptx_operand *elements = operand;
+    size_t count = 1;
+    if (operand->kind == PTX_OPERAND_VECTOR) {
+        elements = operand->children;
+        count = operand->child_count;
+    }
+    if (count > COUNT_OF(access->registers) || count == 0) {
+        lower_refuse(lowering, "a vector of %zu elements is not understood", count);
+        return;
+    }
+    access->count = (uint8_t)count;
+    access->element_bytes = (uint8_t)ptx_type_bytes(type);
+    access->sign_extend = ptx_type_is_signed(type);
+    enum width width = lower_register_width(type);
+    for (size_t i = 0; i < count; ++i)
+        if (elements[i].kind == PTX_OPERAND_REGISTER) {
+            width = lower_register_width(elements[i].symbol->type);
+            break;
+        }
+    if (width == WIDTH_PREDICATE || width_bytes(width) < access->element_bytes) {
+        lower_refuse(lowering, "a register is too small for what is accessed");
+        return;
+    }
+    access->register_bytes = (uint8_t)width_bytes(width);
+    for (size_t i = 0; i < count; ++i) {
+        if (elements[i].kind == PTX_OPERAND_SINK)
+            access->registers[i] = UINT32_MAX;
+        else if (access->is_store)
+            access->registers[i] = lower_value(lowering, &elements[i], width, type);
+        else
+            access->registers[i] = lower_result(lowering, &elements[i], width);
+    }
+}
+
+/* A parameter of a function, or of a call: local memory, but no traffic. Of an entry: the block of
+ * constants that the launch brings. */
+static void resolve_parameter_space(struct lowering *lowering, struct access *access)
+{
+    access->counted = false;
+    if (access->address == ADDRESS_FRAME) {
+        access->space = PTX_LOCAL;
+    } else if (access->address != ADDRESS_CONSTANT) {
+        access->space = lowering->body->face.is_entry ? PTX_GLOBAL : PTX_LOCAL;
+    } else if (!access->is_store) {
+        uint64_t end = (uint64_t)access->offset + (uint64_t)access->element_bytes * access->count;
+        if (access->offset < 0 || end > lowering->program->argument_bytes)
+            lower_refuse(lowering, "it reads outside the kernel's parameters");
+    } else {
+        lower_refuse(lowering, "a kernel's parameters cannot be written");
+    }
+}
+
+static step_handler choose_handler(const struct access *access)
+{
+    if (access->space == PTX_PARAM)
+        return access_load_parameter;
+    if (access->space == PTX_GLOBAL && access->address == ADDRESS_64 && access->count == 1 &&
+        access->element_bytes == 4 && access->register_bytes == 4 && access->counted)
+        return access->is_store ? lanes_best()->store_global_32 : lanes_best()->load_global_32;
+    return access->is_store ? access_store : access_load;
+}
+
+static void lower_access(struct lowering *lowering, const struct ptx_instruction *instruction,
+                         bool is_store)
+{
+    struct access *access = arena_alloc(lowering->arena, sizeof *access);
+    if (access == NULL) {
+        lowering->failed = true;
+        return;
+    }
+    const enum ptx_type type = lower_type(instruction);
+    if (instruction->operand_count < 2 || ptx_type_bytes(type) == 0) {
+        lower_refuse(lowering, "it is not understood");
+        return;
+    }
+    const struct ptx_operand *address = &instruction->operands[is_store ? 0 : 1];
+    const struct ptx_operand *data = &instruction->operands[is_store ? 1 : 0];
+    access->is_store = is_store;
+    access->counted = true;
+    access->space = space_of(instruction);
+    uint32_t base = lower_address(lowering, address, access);
+    data_registers(lowering, data, type, access);
+    if (lower_refused(lowering))
+        return;
+    if (access->space == PTX_PARAM)
+        resolve_parameter_space(lowering, access);
+    else if (access->address == ADDRESS_FRAME)
+        access->space = PTX_LOCAL; /* a generic access to a local variable by name */
+    if (access->space == PTX_CONST)
+        access->counted = false;
+    if (lower_refused(lowering))
+        return;
+    struct op *op = lower_step(lowering, choose_handler(access));
+    op->a = base;
+    op->detail = access;
+}
+
+/* cvta{.to}.SPACE.u64 d, a: shared and local are windows of the generic addresses. */
+static void lower_cvta(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const bool to = lower_has(instruction, "to");
+    enum ptx_space space = space_of(instruction);
+    if (instruction->operand_count != 2) {
+        lower_refuse(lowering, "it is not understood");
+        return;
+    }
+    const enum width width = lower_register_width(lower_type(instruction));
+    if (space == PTX_PARAM)
+        space = lowering->body->face.is_entry ? PTX_CONST : PTX_LOCAL;
+    const uint64_t window = space == PTX_SHARED  ? SHARED_WINDOW
+                            : space == PTX_LOCAL ? LOCAL_WINDOW
+                                                 : 0;
+    if (window != 0 && width != WIDTH_64) {
+        lower_refuse(lowering, "generic addresses have 64 bits here");
+        return;
+    }
+    uint32_t a = lower_value(lowering, &instruction->operands[1], width, PTX_U64);
+    uint32_t d = lower_result(lowering, &instruction->operands[0], width);
+    if (window == 0)
+        lower_row(lowering, width == WIDTH_64 ? "mov.b64" : "mov.b32", d, a, 0, 0, 0);
+    else
+        lower_row(lowering, to ? "sub.u64" : "add.u64", d, a,
+                  lower_constant(lowering, WIDTH_64, window), 0, 0);
+}
+
+bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const char *opcode = instruction->opcode;
+    if (strcmp(opcode, "ld") == 0 || strcmp(opcode, "ldu") == 0)
+        lower_access(lowering, instruction, false);
+    else if (strcmp(opcode, "st") == 0)
+        lower_access(lowering, instruction, true);
+    else if (strcmp(opcode, "cvta") == 0)
+        lower_cvta(lowering, instruction);
+    else
+        return false;
+    return true;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------ */
+
+/* The frame offsets of the .param variables in a list. */
+static bool parameter_list(struct lowering *lowering, const struct ptx_operand *list,
+                           const uint32_t **offsets, const uint32_t **bytes, size_t *count)
+{
+    uint32_t *places = arena_array(lowering->arena, list->child_count + 1, sizeof *places);
+    uint32_t *sizes = arena_array(lowering->arena, list->child_count + 1, sizeof *sizes);
+    if (places == NULL || sizes == NULL) {
+        lowering->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < list->child_count; ++i) {
+        const struct ptx_operand *operand = &list->children[i];
+        const struct ptx_symbol *symbol = operand->symbol;
+        struct access access = {.space = PTX_PARAM};
+        if (operand->kind != PTX_OPERAND_SYMBOL || symbol == NULL ||
+            symbol->kind != PTX_SYMBOL_VARIABLE || symbol->space != PTX_PARAM) {
+            lower_refuse(lowering, "parameters that are no .param variables are not understood");
+            return false;
+        }
+        address_of_variable(lowering, symbol, 0, &access);
+        if (access.address != ADDRESS_FRAME) {
+            lower_refuse(lowering, "a kernel's own parameter cannot be passed on");
+            return false;
+        }
+        places[i] = (uint32_t)access.offset;
+        sizes[i] = (uint32_t)symbol->bytes;
+    }
+    *offsets = places;
+    *bytes = sizes;
+    *count = list->child_count;
+    return true;
+}
+
+static bool find_builtin(const struct ptx_body *body, struct call *call)
+{
+    static const struct {
+        const char *name;
+        size_t arguments, results;
+        int kind;
+    } builtins[] = {{"vprintf", 2, 1, CALL_PRINTF},
+                    {"malloc", 1, 1, CALL_MALLOC},
+                    {"free", 1, 0, CALL_FREE},
+                    {"__assertfail", 5, 0, CALL_ASSERT}};
+    static const uint32_t bytes[][5] = {{8, 8}, {8}, {8}, {8, 8, 4, 8, 8}};
+    for (size_t i = 0; i < COUNT_OF(builtins); ++i) {
+        if (strcmp(body->face.name, builtins[i].name) != 0)
+            continue;
+        if (call->argument_count != builtins[i].arguments ||
+            call->result_count != builtins[i].results)
+            return false;
+        for (size_t a = 0; a < call->argument_count; ++a)
+            if (call->argument_bytes[a] != bytes[i][a])
+                return false;
+        call->kind = builtins[i].kind;
+        return true;
+    }
+    return false;
+}
+
+/* Parameters must agree in number and size, since they are copied from frame to frame. */
+bool call_fits(const struct call *call, const struct ptx_body *body)
+{
+    if (call->argument_count != body->formal_count || call->result_count != body->return_count)
+        return false;
+    for (size_t i = 0; i < call->argument_count; ++i)
+        if (call->argument_bytes[i] != body->formals[i]->bytes ||
+            body->formals[i]->kind != PTX_SYMBOL_VARIABLE)
+            return false;
+    for (size_t i = 0; i < call->result_count; ++i)
+        if (call->result_bytes[i] != body->returns[i]->bytes ||
+            body->returns[i]->kind != PTX_SYMBOL_VARIABLE)
+            return false;
+    return true;
+}
+
+bool lower_call(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const struct ptx_operand *operands = instruction->operands;
+    const size_t count = instruction->operand_count;
+    struct call *call = arena_alloc(lowering->arena, sizeof *call);
+    if (call == NULL) {
+        lowering->failed = true;
+        return true;
+    }
+    size_t next = 0;
+    if (next < count && operands[next].kind == PTX_OPERAND_LIST &&
+        !parameter_list(lowering, &operands[next++], &call->results, &call->result_bytes,
+                        &call->result_count))
+        return true;
+    if (next >= count) {
+        lower_refuse(lowering, "it names no function");
+        return true;
+    }
+    const struct ptx_operand *callee = &operands[next++];
+    if (next < count && operands[next].kind == PTX_OPERAND_LIST &&
+        !parameter_list(lowering, &operands[next], &call->arguments, &call->argument_bytes,
+                        &call->argument_count))
+        return true;
+    call->kernel = lowering->kernel;
+    if (callee->kind == PTX_OPERAND_REGISTER) {
+        call->kind = CALL_INDIRECT;
+        call->pointer = lower_value(lowering, callee, WIDTH_64, PTX_U64);
+    } else if (callee->kind == PTX_OPERAND_SYMBOL && callee->symbol != NULL &&
+               callee->symbol->kind == PTX_SYMBOL_FUNCTION) {
+        const struct ptx_body *body = callee->symbol->body;
+        call->kind = CALL_FUNCTION;
+        if (!body->has_body) {
+            if (!find_builtin(body, call))
+                lower_refuse(lowering, "the function `%.100s` has no body", body->face.name);
+        } else if (!call_fits(call, body)) {
+            lower_refuse(lowering, "the parameters do not fit those of `%.100s`", body->face.name);
+        } else {
+            call->target = kernel_function_at(
+                lowering->emulator, lowering->kernel,
+                kernel_function_address(lowering->emulator, body));
+        }
+    } else {
+        lower_refuse(lowering, "it names no function");
+    }
+    struct op *op = lower_emit(lowering, OP_JUMP);
+    op->run.jump = call->kind >= CALL_PRINTF ? builtin_call : warp_call;
+    op->detail = call;
+    op->e = lowering->meets;
+    return true;
+}

@@ -1,0 +1,478 @@
+/* machine.h - how a kernel is executed: the structures that the files of the emulator share.
+ *
+ * A kernel is lowered once to a `struct program`: an array of `struct op`, each one function to be
+ * called for 32 lanes at a time. Registers are arrays of 32 lanes in a byte array (the register
+ * file of a call frame); operands are byte offsets into it. A predicate is a 32-bit mask.
+ *
+ * A launch hands blocks to host threads (`struct worker`). A worker runs the warps of one block by
+ * turns; a warp runs until it ends, waits at a barrier, or has had its share. Within a warp, lanes
+ * that went different ways form groups (`struct group`); one group runs at a time. Where a branch
+ * splits a group, a `struct record` remembers the block at which all paths meet again (the
+ * immediate post-dominator): groups that arrive there wait for one another and become one.
+ *
+ * Invariants: the masks of the groups of a warp are disjoint and make up its live lanes; a group
+ * writes no lane of a register that is not its own, except lanes that nobody uses any more. */
+#ifndef SPILLWAY_EMULATOR_MACHINE_H
+#define SPILLWAY_EMULATOR_MACHINE_H
+
+#include "emulator/caps.h"
+#include "emulator/emulator.h"
+#include "emulator/ptx_ast.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define LANES 32
+#define FULL_MASK UINT32_MAX
+
+/* Generic addresses of shared and local memory, as windows that no buffer lies in. */
+#define WINDOW_BYTES (UINT64_C(1) << 24)
+#define SHARED_WINDOW UINT64_C(0x00000a0000000000)
+#define LOCAL_WINDOW UINT64_C(0x00000b0000000000)
+#define FIRST_BUFFER UINT64_C(0x00007f0000000000)
+
+struct warp;
+struct op;
+
+/* ---- Programs --------------------------------------------------------------------------------- */
+
+/* A lane-wise operation computes all 32 lanes into `out` and knows nothing of masks. */
+typedef void (*lane_handler)(const uint8_t *registers, const struct op *op, void *out);
+/* Anything else looks at warp->active itself. A step goes on with the next op; a jump returns the op
+ * to go on with, or NULL when the warp has to look for another group. */
+typedef void (*step_handler)(struct warp *warp, const struct op *op);
+typedef const struct op *(*jump_handler)(struct warp *warp, const struct op *op);
+
+enum op_class { OP_LANES, OP_STEP, OP_JUMP };
+
+/* How wide one lane of a register is. */
+enum width { WIDTH_PREDICATE, WIDTH_16, WIDTH_32, WIDTH_64, WIDTH_128, WIDTH_COUNT };
+
+union op_run {
+    lane_handler lanes;
+    step_handler step;
+    jump_handler jump;
+};
+
+struct op {
+    union op_run run;
+    union op_run guarded; /* OP_STEP by warp_guarded(): what the guard lets through */
+    uint32_t d, a, b, c; /* byte offsets in the register file */
+    uint32_t e;          /* a fourth operand */
+    uint8_t class;       /* enum op_class */
+    uint8_t width;       /* of d, enum width: OP_LANES */
+    uint8_t inner;       /* the class of `guarded` */
+    bool negated;        /* the guard is @!p */
+    uint32_t guard;      /* offset of the guard */
+    uint32_t target;     /* jumps: index of a block */
+    uint64_t imm;
+    const void *detail;                        /* struct access, struct call, … */
+    const struct ptx_instruction *instruction; /* NULL: the emulator's own */
+};
+
+struct block { /* basic block */
+    uint32_t first, last; /* instructions of the function: [first, last) */
+    uint32_t op;          /* its first op: the block header */
+    uint32_t meets;       /* its immediate post-dominator, or NO_BLOCK: the end of the function */
+};
+#define NO_BLOCK UINT32_MAX
+
+enum address_kind { ADDRESS_64, ADDRESS_32, ADDRESS_CONSTANT, ADDRESS_FRAME };
+
+/* One memory instruction. */
+struct access {
+    enum ptx_space space;
+    enum address_kind address; /* ADDRESS_FRAME: `offset` counts from the frame's local memory */
+    bool is_store;
+    bool counted;           /* parameters of functions are no traffic */
+    uint8_t element_bytes;  /* in memory */
+    uint8_t register_bytes; /* of one lane of each register */
+    uint8_t count;          /* elements: 1, 2, 4, 8 */
+    bool sign_extend;
+    int64_t offset;
+    uint32_t registers[8]; /* UINT32_MAX: the sink `_` */
+};
+
+struct constant { /* pinned in every register file of the program */
+    uint32_t offset;
+    uint8_t width;
+    uint64_t bits;
+};
+
+struct program { /* one function, in the form that warps execute */
+    const struct ptx_body *body;
+    struct op *ops;
+    size_t op_count;
+    struct block *blocks;
+    size_t block_count;
+    uint32_t register_bytes;
+    const struct constant *constants;
+    size_t constant_count;
+    uint32_t local_bytes;       /* frame: depots, and parameters of it and of what it calls */
+    uint32_t argument_bytes;    /* entries: size of the parameter block */
+    const uint32_t *parameters; /* offset of each formal: in the parameter block or the frame */
+    const uint32_t *returns;
+    const uint32_t *defined; /* offsets of masks: the lanes in which a doubtful register is defined */
+    size_t defined_count;
+};
+
+struct shared_variable {
+    const struct ptx_symbol *symbol;
+    uint32_t offset;
+};
+
+/* An entry and everything that it may call. */
+struct kernel {
+    struct arena arena; /* of it all */
+    const struct ptx_body *entry;
+    uint32_t *program_of;     /* per function of the module: index + 1; 0: cannot be called */
+    struct program *programs; /* the entry's first */
+    size_t program_count;
+    struct shared_variable *shared;
+    size_t shared_count;
+    uint32_t shared_bytes; /* static; dynamic shared memory begins at the next multiple of 16 */
+    const char *name;      /* of the entry, for people: demangled, without arguments */
+    char refusal[512];     /* not empty: it contains something that we do not run */
+    struct kernel *next;
+};
+
+struct call { /* detail of a call */
+    const struct kernel *kernel;
+    const struct program *target; /* NULL: indirect, or a built-in function */
+    uint32_t pointer;             /* indirect: offset of the register with the address */
+    const uint32_t *arguments, *results; /* offsets in the caller's frame */
+    const uint32_t *argument_bytes, *result_bytes;
+    size_t argument_count, result_count;
+    enum { CALL_FUNCTION, CALL_INDIRECT, CALL_PRINTF, CALL_MALLOC, CALL_FREE, CALL_ASSERT } kind;
+};
+
+/* ---- Memory ----------------------------------------------------------------------------------- */
+
+enum region_kind { REGION_BUFFER, REGION_VARIABLE, REGION_CONSTANT, REGION_PARAMETERS, REGION_HEAP };
+
+struct region {
+    uint64_t base, bytes;
+    uint8_t *data;
+    uint8_t *known; /* a bit for each byte: written or copied in; NULL: all are */
+    bool all_known; /* so that the bits need not be looked at */
+    enum region_kind kind;
+    char label[64];
+};
+
+struct heap { /* device malloc */
+    pthread_mutex_t lock;
+    uint32_t *owner; /* per 16 bytes: number of the allocation + 1; 0: nobody's */
+    struct heap_chunk {
+        uint64_t offset, bytes;
+        bool freed;
+    } *chunks;
+    size_t chunk_count, chunk_capacity;
+    uint64_t used;
+    struct region *region; /* NULL until the first malloc could come */
+};
+
+struct emulator {
+    struct ptx_module *module;
+    struct region **regions; /* by rising address */
+    size_t region_count, region_capacity;
+    uint64_t next_address;
+    uint64_t *variable_addresses; /* of module->variables */
+    struct region *parameters; /* the block of the running launch's parameters */
+    struct kernel *kernels;    /* lowered so far */
+    struct heap heap;
+    uint64_t allocated_bytes;
+    char refusal[512]; /* module variables that do not fit */
+};
+
+/* ---- Execution -------------------------------------------------------------------------------- */
+
+struct frame { /* one call of a function by a group */
+    struct frame *parent;
+    const struct program *program;
+    const struct op *return_to;
+    const struct call *call;
+    uint8_t *registers;
+    uint32_t register_bytes; /* allocated */
+    uint32_t local_base;     /* where its local memory begins in each thread's */
+    uint32_t mask;           /* lanes that are inside */
+    unsigned depth;
+};
+
+struct record {
+    struct record *parent;
+    struct frame *frame;
+    uint32_t block; /* where the lanes meet; NO_BLOCK: at the return of the frame */
+    uint32_t expected, arrived;
+    bool used;
+};
+
+enum group_state { GROUP_FREE, GROUP_READY, GROUP_BARRIER };
+
+struct group {
+    enum group_state state;
+    uint32_t mask;
+    const struct op *next;
+    struct frame *frame;
+    struct record *record;
+    uint32_t barrier;        /* GROUP_BARRIER: its number */
+    uint32_t barrier_count;  /* threads it waits for; 0: all */
+    const struct op *at;     /* the barrier instruction */
+    uint32_t result;         /* bar.red: where the result goes */
+    uint32_t vote;           /* bar.red: this group's predicate */
+    uint8_t reduction;       /* enum barrier_reduction */
+};
+
+#define RECORDS 96
+#define BARRIERS 16
+enum barrier_reduction { BARRIER_PLAIN, BARRIER_AND, BARRIER_OR, BARRIER_POPC };
+
+struct warp {
+    /* What handlers look at */
+    uint8_t *registers; /* of the running frame */
+    uint32_t active;    /* lanes of the running group */
+    uint32_t live;      /* lanes that have not exited */
+    struct group *group;
+    struct frame *frame;
+    struct worker *worker;
+    const struct program *program;
+    unsigned number; /* in the block */
+    uint32_t existing; /* lanes that the block has */
+    uint32_t local_top; /* bytes of local memory that the running frame may touch */
+    uint8_t *local, *local_known;
+    uint32_t local_capacity; /* bytes a thread */
+    uint64_t slice;          /* instructions left before another warp gets its turn */
+    uint64_t patience;       /* instructions since lanes were last let go */
+    unsigned turn;           /* the group that runs, or runs next */
+    bool yields;             /* the turn is over */
+    struct group groups[LANES];
+    struct record records[RECORDS];
+    struct frame *entry_frame;
+    struct frame *spare_frames;
+    struct warp *next_spare;
+    uint32_t tid[3][LANES];
+};
+
+struct fault_note { /* a kind of fault at an instruction, as one worker met it */
+    struct emulator_fault fault;
+    const void *key;
+    uint64_t block; /* linear number of the first */
+    unsigned sequence;
+};
+
+struct launch;
+
+struct worker {
+    struct launch *launch;
+    struct region *last_region; /* most accesses fall where the one before fell */
+    uint8_t *shared, *shared_known;
+    uint32_t block[3];
+    uint64_t block_number;
+    struct warp *warps[CAP_BLOCK_THREADS / LANES]; /* of the running block; NULL: not running */
+    bool warp_done[CAP_BLOCK_THREADS / LANES];
+    unsigned warp_count, warps_done;
+    uint32_t barrier_arrived[BARRIERS]; /* threads that arrived by bar.arrive */
+    uint64_t barriers;
+    uint32_t threads_live;
+    struct warp *spare;
+    uint64_t memory_used; /* of warps and frames */
+    struct fault_note *faults;
+    size_t fault_count;
+    struct traffic traffic;
+    uint64_t warps_run, instructions, budget; /* budget: left before asking for more */
+    bool stopped;
+    _Alignas(64) uint8_t scratch[512];
+};
+
+struct launch {
+    struct emulator *emulator;
+    const struct kernel *kernel;
+    unsigned grid[3], block[3];
+    uint64_t blocks;
+    unsigned block_threads, warps_per_block;
+    uint32_t shared_bytes; /* static and dynamic */
+    bool checks;
+    atomic_uint_fast64_t next_block, budget;
+    atomic_uint_fast64_t stop_block; /* blocks from here on need not run */
+    int64_t deadline_ns;             /* monotonic; 0: none */
+    pthread_mutex_t lock;            /* printed */
+    struct bytes printed;
+    bool printed_cut;
+    atomic_bool no_memory, out_of_budget;
+    uint64_t budget_given;
+    uint64_t chunk; /* blocks that a worker takes at a time */
+};
+
+/* lanes_body.h, compiled twice */
+struct lanes {
+    const lane_handler *handlers; /* in the order of instructions.inc */
+    void (*blend)(void *into, const void *from, uint32_t mask, enum width width);
+    step_handler load_global_32, store_global_32; /* the common case: 32 bits, 64-bit address */
+};
+extern const struct lanes lanes_base, lanes_avx2;
+const struct lanes *lanes_best(void);
+
+/* kernel.c: NULL with *err only for no memory; a kernel that cannot run has its refusal filled. */
+struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *entry,
+                              struct error *err);
+void kernel_free(struct kernel *kernel);
+/* What stands for a function as a value; program: NULL when it stands for none of the kernel's. */
+uint64_t kernel_function_address(const struct emulator *emulator, const struct ptx_body *body);
+const struct program *kernel_function_at(const struct emulator *emulator,
+                                         const struct kernel *kernel, uint64_t address);
+
+/* access.c: any memory instruction, lane by lane */
+void access_load(struct warp *warp, const struct op *op);
+void access_store(struct warp *warp, const struct op *op);
+void access_load_parameter(struct warp *warp, const struct op *op);
+
+/* memory.c */
+struct region *memory_find(const struct emulator *emulator, uint64_t address);
+struct region *memory_add(struct emulator *emulator, uint64_t bytes, enum region_kind kind,
+                          const char *label, bool known);
+bool known_test(const uint8_t *bits, uint64_t first, uint64_t count);
+void known_set(uint8_t *bits, uint64_t first, uint64_t count);
+void known_clear(uint8_t *bits, uint64_t first, uint64_t count);
+
+/* faults.c */
+struct fault_site {
+    const struct op *op;
+    unsigned lane;
+    uint64_t address;
+    unsigned bytes;
+    enum ptx_space space;
+    bool is_store;
+};
+/* The access hit no memory, or one that it may not touch. */
+void fault_access(struct warp *warp, const struct fault_site *site);
+/* Any other kind, in its own words after the kernel's name: "kernel WORDS: block …". */
+void fault_report(struct warp *warp, const struct fault_site *site, const char *kind, bool warning,
+                  const char *format, ...) PRINTF_LIKE(5, 6);
+/* Ends the launch at the running block: what comes after it does not matter any more. */
+void launch_stop(struct warp *warp);
+
+/* warp.c */
+void warp_run(struct warp *warp);
+bool warp_is_ready(const struct warp *warp);
+bool warp_release(struct warp *warp); /* lanes that wait for others go on alone; false: none did */
+void warp_guarded(struct warp *warp, const struct op *op);
+const struct op *warp_enter_block(struct warp *warp, const struct op *op);
+const struct op *warp_branch(struct warp *warp, const struct op *op);
+const struct op *warp_branch_indexed(struct warp *warp, const struct op *op);
+const struct op *warp_jump(struct warp *warp, const struct op *op);
+const struct op *warp_call(struct warp *warp, const struct op *op);
+const struct op *warp_return(struct warp *warp, const struct op *op);
+const struct op *warp_exit(struct warp *warp, const struct op *op);
+const struct op *warp_trap(struct warp *warp, const struct op *op);
+
+/* block.c */
+void block_run(struct worker *worker, uint64_t number);
+void worker_release(struct worker *worker);
+/* NULL after reporting a fault. `site` is the call. */
+struct frame *frame_open(struct warp *warp, const struct program *program, struct frame *parent,
+                         uint32_t mask, const struct op *site);
+void frame_close(struct warp *warp, struct frame *frame);
+
+/* launch.c: asks for more of the instruction budget and looks at the clock; false: the launch is
+ * over (reported). */
+bool worker_more_budget(struct warp *warp, const struct op *op);
+
+/* lower_memory.c: the arguments and results of a call have the sizes that the function wants. */
+bool call_fits(const struct call *call, const struct ptx_body *body);
+
+/* builtin.c: vprintf, malloc, free, __assertfail */
+const struct op *builtin_call(struct warp *warp, const struct op *op);
+
+bool kernel_has_refusal(const struct kernel *kernel);
+
+/* access.c, for atomics: the bytes that one lane addresses, or NULL after reporting a fault. */
+uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
+                           unsigned lane, bool is_store, enum ptx_space *space, uint64_t *address);
+uint64_t access_lane_address(const struct warp *warp, const struct op *op,
+                             const struct access *access, unsigned lane);
+/* Local memory of one lane: bytes [offset, offset + bytes) of its own. */
+void local_read(const struct warp *warp, unsigned lane, uint32_t offset, void *to, uint32_t bytes);
+void local_write(struct warp *warp, unsigned lane, uint32_t offset, const void *from,
+                 uint32_t bytes);
+void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, uint32_t bytes);
+bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes);
+void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes, bool known);
+
+/* traffic.c */
+struct touched { /* what the lanes of one instruction touched in one space */
+    unsigned count;
+    uint64_t address[LANES];
+    uint8_t lane[LANES];
+};
+void traffic_count_global(struct traffic_count *count, const struct touched *touched,
+                          unsigned bytes);
+void traffic_count_local(struct traffic_count *count, const struct touched *touched,
+                         unsigned bytes);
+
+/* exchange.c */
+void exchange_predicate_not(struct warp *warp, const struct op *op);
+
+/* builtin.c: is [offset, offset + bytes) of the heap inside one allocation that is not freed? */
+bool heap_holds(struct heap *heap, uint64_t offset, unsigned bytes);
+const char *heap_refuses(struct heap *heap, uint64_t offset); /* why free() cannot have it */
+
+/* special.c: %tid and the like */
+enum special {
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_LO,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_DYNAMIC_SMEM_SIZE,
+    SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_ZERO, /* clusters of one block: ranks and ids are 0 … */
+    SPECIAL_ONE,  /* … and counts 1 */
+    SPECIAL_UNKNOWN
+};
+/* `component`: 'x', 'y', 'z' or NUL. *width: of the register itself. */
+enum special special_find(const char *name, char component, enum width *width);
+/* d = the special register op->imm. */
+void special_read(struct warp *warp, const struct op *op);
+/* d = an address in the frame's local memory: op->imm behind its beginning, plus op->e as window. */
+void special_frame_address(struct warp *warp, const struct op *op);
+
+/* exchange.c and atomics.c: NULL when the instruction is none of theirs, or not known. */
+struct lowering;
+bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
+bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
+
+/* Registers that may be undefined */
+void defined_check(struct warp *warp, const struct op *op);
+void defined_set(struct warp *warp, const struct op *op);
+void defined_copy(struct warp *warp, const struct op *op);
+
+static inline unsigned width_bytes(enum width width) /* of one lane */
+{
+    static const unsigned bytes[] = {4, 2, 4, 8, 16};
+    return bytes[width];
+}
+
+#endif

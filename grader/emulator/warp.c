@@ -1,0 +1,427 @@
+/* warp.c - one warp: running its groups of lanes, and how they part and meet. See machine.h.
+ *
+ * Lanes that part at a branch meet again at its immediate post-dominator, where the first to arrive
+ * wait. As on hardware since Volta, nobody waits for ever: when no group of the warp can go on, or
+ * one has run for very long, the waiting lanes are let go on their own (warp_release). */
+#include "emulator/machine.h"
+
+/* After this many instructions another warp gets a turn … */
+#define SLICE 20000
+/* … and after this many, lanes that wait for a group that does not come stop waiting. */
+#define PATIENCE 4000000
+
+static void activate(struct warp *warp, struct group *group)
+{
+    warp->group = group;
+    warp->frame = group->frame;
+    warp->registers = group->frame->registers;
+    warp->active = group->mask;
+    warp->local_top = group->frame->local_base + group->frame->program->local_bytes;
+}
+
+/* ---- Meeting ---------------------------------------------------------------------------------- */
+
+static struct group *free_group(struct warp *warp)
+{
+    for (unsigned i = 0; i < LANES; ++i)
+        if (warp->groups[i].state == GROUP_FREE)
+            return &warp->groups[i];
+    return NULL; /* cannot be: masks are disjoint and not empty */
+}
+
+static struct record *free_record(struct warp *warp)
+{
+    for (unsigned i = 0; i < RECORDS; ++i)
+        if (!warp->records[i].used)
+            return &warp->records[i];
+    return NULL;
+}
+
+/* Where a group goes on that has met the others. */
+static const struct op *meeting_op(const struct record *record)
+{
+    const struct program *program = record->frame->program;
+    return record->block == NO_BLOCK ? &program->ops[program->op_count - 1]
+                                     : &program->ops[program->blocks[record->block].op];
+}
+
+/* The lanes that wait at a record become a group of their own. */
+static void wake(struct warp *warp, struct record *record)
+{
+    struct group *group = free_group(warp);
+    *group = (struct group){.state = GROUP_READY,
+                            .mask = record->arrived,
+                            .next = meeting_op(record),
+                            .frame = record->frame,
+                            .record = record->parent};
+    record->expected &= ~record->arrived;
+    record->arrived = 0;
+}
+
+static void settle_record(struct warp *warp, struct record *record)
+{
+    if (record->arrived != 0 && record->arrived == record->expected)
+        wake(warp, record);
+    if (record->expected == 0)
+        record->used = false;
+}
+
+/* Lanes that will not come any more. */
+static void forget_lanes(struct warp *warp, struct record *record, uint32_t mask)
+{
+    while (record != NULL) {
+        struct record *parent = record->parent;
+        record->expected &= ~mask;
+        settle_record(warp, record);
+        record = parent;
+    }
+}
+
+/* The running group has come to where its record wants it. True: all are here, and it goes on as
+ * one; false: it waits. */
+static bool arrive(struct warp *warp)
+{
+    struct group *group = warp->group;
+    struct record *record = group->record;
+    record->arrived |= group->mask;
+    if (record->arrived != record->expected) {
+        group->state = GROUP_FREE;
+        return false;
+    }
+    group->mask = warp->active = record->arrived;
+    group->record = record->parent;
+    record->used = false;
+    return true;
+}
+
+/* Lets lanes go that wait for others. False: there are none. */
+bool warp_release(struct warp *warp)
+{
+    bool any = false;
+    for (unsigned i = 0; i < RECORDS; ++i) {
+        struct record *record = &warp->records[i];
+        if (record->used && record->arrived != 0) {
+            wake(warp, record);
+            if (record->expected == 0)
+                record->used = false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* ---- Running ---------------------------------------------------------------------------------- */
+
+static struct group *pick(struct warp *warp)
+{
+    for (unsigned i = 0; i < LANES; ++i) {
+        unsigned k = (warp->turn + i) % LANES;
+        if (warp->groups[k].state == GROUP_READY) {
+            warp->turn = k;
+            return &warp->groups[k];
+        }
+    }
+    return NULL;
+}
+
+bool warp_is_ready(const struct warp *warp)
+{
+    for (unsigned i = 0; i < LANES; ++i)
+        if (warp->groups[i].state == GROUP_READY)
+            return true;
+    return false;
+}
+
+static void execute(struct warp *warp, const struct op *op)
+{
+    void (*const blend)(void *, const void *, uint32_t, enum width) = lanes_best()->blend;
+    uint8_t *const scratch = warp->worker->scratch;
+    while (op != NULL) {
+        uint8_t *const registers = warp->registers;
+        if (warp->active == warp->frame->mask) {
+            for (; op->class != OP_JUMP; ++op)
+                if (op->class == OP_LANES)
+                    op->run.lanes(registers, op, registers + op->d);
+                else
+                    op->run.step(warp, op);
+        } else {
+            for (; op->class != OP_JUMP; ++op)
+                if (op->class == OP_LANES) {
+                    op->run.lanes(registers, op, scratch);
+                    blend(registers + op->d, scratch, warp->active, (enum width)op->width);
+                } else {
+                    op->run.step(warp, op);
+                }
+        }
+        op = op->run.jump(warp, op);
+    }
+}
+
+void warp_run(struct warp *warp)
+{
+    warp->slice = SLICE;
+    for (struct group *group = pick(warp); group != NULL && !warp->worker->stopped && !warp->yields;
+         group = pick(warp)) {
+        activate(warp, group);
+        execute(warp, group->next);
+    }
+    warp->yields = false;
+}
+
+/* `@p instruction` */
+void warp_guarded(struct warp *warp, const struct op *op)
+{
+    uint32_t predicate;
+    memcpy(&predicate, warp->registers + op->guard, sizeof predicate);
+    const uint32_t active = warp->active;
+    warp->active &= op->negated ? ~predicate : predicate;
+    if (warp->active != 0) {
+        if (op->inner == OP_LANES) {
+            op->guarded.lanes(warp->registers, op, warp->worker->scratch);
+            lanes_best()->blend(warp->registers + op->d, warp->worker->scratch, warp->active,
+                                (enum width)op->width);
+        } else {
+            op->guarded.step(warp, op);
+        }
+    }
+    warp->active = active;
+}
+
+/* The running group stops here for now and goes on with `op` later. */
+static const struct op *take_turns(struct warp *warp, const struct op *op)
+{
+    warp->group->next = op;
+    warp->yields = true;
+    warp->turn = (warp->turn + 1) % LANES;
+    warp->patience += SLICE;
+    if (warp->patience >= PATIENCE) {
+        warp->patience = 0;
+        (void)warp_release(warp);
+    }
+    return NULL;
+}
+
+const struct op *warp_enter_block(struct warp *warp, const struct op *op)
+{
+    const struct group *group = warp->group;
+    while (group->record != NULL && group->record->block == op->target &&
+           group->record->frame == warp->frame)
+        if (!arrive(warp))
+            return NULL;
+    struct worker *worker = warp->worker;
+    worker->instructions += op->imm;
+    if (worker->budget < op->imm && !worker_more_budget(warp, op))
+        return NULL;
+    worker->budget -= op->imm;
+    if (warp->slice < op->imm) {
+        warp->slice = SLICE;
+        if (warp->worker->warp_count > 1 || warp->active != warp->live)
+            return take_turns(warp, op + 1);
+    }
+    warp->slice -= op->imm;
+    return op + 1;
+}
+
+/* ---- Branches --------------------------------------------------------------------------------- */
+
+/* The lanes of `away` go on at `target`, the rest of the running group as it is; they meet at block
+ * `meets`. */
+static void split(struct warp *warp, uint32_t away, const struct op *target, uint32_t meets)
+{
+    struct group *group = warp->group;
+    struct record *record = group->record;
+    if (record == NULL || record->block != meets || record->frame != warp->frame) {
+        struct record *fresh = free_record(warp);
+        if (fresh != NULL) { /* else they meet where the enclosing paths do */
+            *fresh = (struct record){.parent = record,
+                                     .frame = warp->frame,
+                                     .block = meets,
+                                     .expected = group->mask,
+                                     .used = true};
+            record = fresh;
+        }
+    }
+    struct group *other = free_group(warp);
+    *other = (struct group){.state = GROUP_READY,
+                            .mask = away,
+                            .next = target,
+                            .frame = warp->frame,
+                            .record = record};
+    group->record = record;
+    group->mask &= ~away;
+    warp->active = group->mask;
+}
+
+const struct op *warp_branch(struct warp *warp, const struct op *op)
+{
+    uint32_t predicate;
+    memcpy(&predicate, warp->registers + op->guard, sizeof predicate);
+    const uint32_t taken = warp->active & (op->negated ? ~predicate : predicate);
+    if (taken == 0)
+        return op + 1;
+    if (taken == warp->active)
+        return op->detail;
+    split(warp, taken, op->detail, op->e);
+    return op + 1;
+}
+
+const struct op *warp_jump(struct warp *warp, const struct op *op)
+{
+    (void)warp;
+    return op->detail;
+}
+
+const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
+{
+    const uint32_t *targets = op->detail;
+    const struct program *program = warp->frame->program;
+    for (;;) {
+        const unsigned first = (unsigned)__builtin_ctz(warp->active);
+        uint32_t index, same = 0;
+        memcpy(&index, warp->registers + op->a + 4 * first, sizeof index);
+        if (index >= op->imm) {
+            struct fault_site site = {.op = op, .lane = first};
+            fault_report(warp, &site, "wild branch", false,
+                         "jumps to entry %u of a table of %llu", index,
+                         (unsigned long long)op->imm);
+            launch_stop(warp);
+            return NULL;
+        }
+        for (uint32_t left = warp->active; left != 0; left &= left - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(left);
+            uint32_t other;
+            memcpy(&other, warp->registers + op->a + 4 * lane, sizeof other);
+            same |= other == index ? UINT32_C(1) << lane : 0;
+        }
+        const struct op *target = targets[index] == NO_BLOCK
+                                      ? &program->ops[program->op_count - 1]
+                                      : &program->ops[program->blocks[targets[index]].op];
+        if (same == warp->active)
+            return target;
+        split(warp, same, target, op->e);
+    }
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------- */
+
+static void leave(struct warp *warp, uint32_t mask)
+{
+    warp->live &= ~mask;
+    warp->worker->threads_live -= (uint32_t)__builtin_popcount(mask);
+    for (struct frame *frame = warp->frame, *parent = NULL; frame != NULL; frame = parent) {
+        parent = frame->parent;
+        frame->mask &= ~mask;
+    }
+    struct record *record = warp->group->record;
+    struct frame *frame = warp->frame;
+    warp->group->state = GROUP_FREE;
+    forget_lanes(warp, record, mask);
+    while (frame != NULL && frame->mask == 0) {
+        struct frame *parent = frame->parent;
+        frame_close(warp, frame);
+        frame = parent;
+    }
+}
+
+const struct op *warp_exit(struct warp *warp, const struct op *op)
+{
+    (void)op;
+    leave(warp, warp->active);
+    return NULL;
+}
+
+const struct op *warp_trap(struct warp *warp, const struct op *op)
+{
+    struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(warp->active)};
+    fault_report(warp, &site, "trap", false, "executes a trap");
+    launch_stop(warp);
+    return NULL;
+}
+
+const struct op *warp_return(struct warp *warp, const struct op *op)
+{
+    struct group *group = warp->group;
+    struct frame *frame = warp->frame;
+    if (frame->parent == NULL)
+        return warp_exit(warp, op);
+    while (group->record != NULL && group->record->frame == frame) {
+        struct record *record = group->record;
+        if (record->block == NO_BLOCK) {
+            if (!arrive(warp))
+                return NULL;
+            continue;
+        }
+        group->record = record->parent; /* the function ended on a path that misses the block */
+        record->expected &= ~group->mask;
+        settle_record(warp, record);
+    }
+    const struct call *call = frame->call;
+    const struct op *next = frame->return_to;
+    const uint32_t base = frame->parent->local_base;
+    for (uint32_t left = group->mask; left != 0; left &= left - 1)
+        for (size_t r = 0; r < call->result_count; ++r)
+            local_copy(warp, (unsigned)__builtin_ctz(left), base + call->results[r],
+                       frame->local_base + frame->program->returns[r], call->result_bytes[r]);
+    group->frame = frame->parent;
+    frame->mask &= ~group->mask;
+    if (frame->mask == 0)
+        frame_close(warp, frame);
+    activate(warp, group);
+    return next;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------ */
+
+/* The function that the first lane calls, when lanes may call different ones: the others are split
+ * off and come to this op again. */
+static const struct program *indirect_target(struct warp *warp, const struct op *op)
+{
+    const struct call *call = op->detail;
+    const unsigned first = (unsigned)__builtin_ctz(warp->active);
+    uint64_t pointer;
+    memcpy(&pointer, warp->registers + call->pointer + 8 * first, sizeof pointer);
+    const struct program *target =
+        kernel_function_at(warp->worker->launch->emulator, call->kernel, pointer);
+    if (target == NULL || target->body->face.is_entry || !call_fits(call, target->body)) {
+        struct fault_site site = {.op = op, .lane = first, .address = pointer};
+        fault_report(warp, &site, "wild call", false, "calls 0x%llx, which is no function that %s",
+                     (unsigned long long)pointer,
+                     target == NULL ? "it could call" : "takes these parameters");
+        launch_stop(warp);
+        return NULL;
+    }
+    uint32_t others = 0;
+    for (uint32_t left = warp->active; left != 0; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        uint64_t other;
+        memcpy(&other, warp->registers + call->pointer + 8 * lane, sizeof other);
+        others |= other != pointer ? UINT32_C(1) << lane : 0;
+    }
+    if (others != 0)
+        split(warp, others, op, op->e);
+    return target;
+}
+
+const struct op *warp_call(struct warp *warp, const struct op *op)
+{
+    const struct call *call = op->detail;
+    const struct program *target = call->target;
+    if (call->kind == CALL_INDIRECT) {
+        target = indirect_target(warp, op);
+        if (target == NULL)
+            return NULL;
+    }
+    struct frame *frame = frame_open(warp, target, warp->frame, warp->active, op);
+    if (frame == NULL)
+        return NULL; /* reported */
+    frame->return_to = op + 1;
+    frame->call = call;
+    for (uint32_t left = warp->active; left != 0; left &= left - 1)
+        for (size_t i = 0; i < call->argument_count; ++i)
+            local_copy(warp, (unsigned)__builtin_ctz(left),
+                       frame->local_base + target->parameters[i],
+                       warp->frame->local_base + call->arguments[i], call->argument_bytes[i]);
+    warp->group->frame = frame;
+    activate(warp, warp->group);
+    return target->ops;
+}
