@@ -2,7 +2,8 @@
  * what most instructions do: 32 consecutive words in one buffer. */
 #include "emulator/machine.h"
 
-/* ---- Local memory: word w of lane l lies at word w * 32 + l ------------------------------------- */
+/* ---- Local memory: word w of lane l lies at word w * 32 + l -------------------------------------
+ */
 
 static size_t local_place(uint32_t offset, unsigned lane)
 {
@@ -72,7 +73,8 @@ void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t
     }
 }
 
-/* ---- Where a lane's access goes ---------------------------------------------------------------- */
+/* ---- Where a lane's access goes ----------------------------------------------------------------
+ */
 
 uint64_t access_lane_address(const struct warp *warp, const struct op *op,
                              const struct access *access, unsigned lane)
@@ -211,7 +213,8 @@ uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct 
     return place.data;
 }
 
-/* ---- Registers -------------------------------------------------------------------------------- */
+/* ---- Registers --------------------------------------------------------------------------------
+ */
 
 static void put_element(uint8_t *registers, const struct access *access, unsigned element,
                         unsigned lane, const uint8_t *bytes)
@@ -255,7 +258,8 @@ static void touch(struct touched touched[2], const struct place *place, unsigned
     list->lane[list->count++] = (uint8_t)lane;
 }
 
-/* ---- A shortcut for local memory: every lane at the same offset, whole words ------------------- */
+/* ---- A shortcut for local memory: every lane at the same offset, whole words -------------------
+ */
 
 static bool same_local_words(const struct warp *warp, const struct op *op,
                              const struct access *access, uint32_t *ret)
@@ -318,7 +322,8 @@ static bool store_same_local(struct warp *warp, const struct op *op, const struc
     return true;
 }
 
-/* ---- Loads and stores ------------------------------------------------------------------------- */
+/* ---- Loads and stores -------------------------------------------------------------------------
+ */
 
 void access_load(struct warp *warp, const struct op *op)
 {

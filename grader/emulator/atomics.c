@@ -168,8 +168,8 @@ bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *inst
     const enum ptx_type type = lower_type(instruction);
     const size_t first = is_red ? 0 : 1;
     const size_t wanted = first + (which == ATOMIC_CAS ? 3 : 2);
-    if (which < 0 || !is_allowed((enum atomic)which, type) ||
-        instruction->operand_count < wanted || instruction->operand_count > wanted + 1) {
+    if (which < 0 || !is_allowed((enum atomic)which, type) || instruction->operand_count < wanted ||
+        instruction->operand_count > wanted + 1) {
         lower_refuse(lowering, "the emulator does not run this instruction");
         return true;
     }

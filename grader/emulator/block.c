@@ -1,7 +1,8 @@
 /* block.c - one block: its warps by turns, its barriers, and the memory that they need. */
 #include "emulator/machine.h"
 
-/* ---- Memory of warps and frames ---------------------------------------------------------------- */
+/* ---- Memory of warps and frames ----------------------------------------------------------------
+ */
 
 static void *worker_memory(struct worker *worker, uint64_t bytes)
 {
@@ -15,9 +16,8 @@ static void *worker_memory(struct worker *worker, uint64_t bytes)
 
 static void no_memory(struct warp *warp, const struct op *site, const char *what)
 {
-    struct fault_site where = {.op = site,
-                               .lane = (unsigned)__builtin_ctz(warp->active != 0 ? warp->active
-                                                                                 : 1)};
+    struct fault_site where = {
+        .op = site, .lane = (unsigned)__builtin_ctz(warp->active != 0 ? warp->active : 1)};
     fault_report(warp, &where, "stack overflow", false, "needs more %s than the emulator has",
                  what);
     launch_stop(warp);
@@ -92,8 +92,7 @@ struct frame *frame_open(struct warp *warp, const struct program *program, struc
                          uint32_t mask, const struct op *site)
 {
     const unsigned depth = parent == NULL ? 0 : parent->depth + 1;
-    const uint32_t base =
-        parent == NULL ? 0 : parent->local_base + parent->program->local_bytes;
+    const uint32_t base = parent == NULL ? 0 : parent->local_base + parent->program->local_bytes;
     if (depth > CAP_CALL_DEPTH || base + program->local_bytes > CAP_LOCAL_BYTES) {
         no_memory(warp, site, "stack");
         return NULL;
@@ -119,8 +118,7 @@ struct frame *frame_open(struct warp *warp, const struct program *program, struc
                (size_t)program->local_bytes * LANES / 8);
     } else {
         for (uint32_t left = mask; left != 0; left &= left - 1)
-            local_set_known(warp, (unsigned)__builtin_ctz(left), base, program->local_bytes,
-                            false);
+            local_set_known(warp, (unsigned)__builtin_ctz(left), base, program->local_bytes, false);
     }
     return frame;
 }
@@ -144,7 +142,8 @@ static void free_warp(struct warp *warp)
     free(warp);
 }
 
-/* ---- Warps ------------------------------------------------------------------------------------ */
+/* ---- Warps ------------------------------------------------------------------------------------
+ */
 
 static void number_threads(struct warp *warp)
 {
@@ -218,7 +217,8 @@ static void end_warp(struct worker *worker, struct warp *warp)
     worker->spare = warp;
 }
 
-/* ---- Barriers --------------------------------------------------------------------------------- */
+/* ---- Barriers ---------------------------------------------------------------------------------
+ */
 
 static bool waits_at(const struct group *group, unsigned barrier)
 {
@@ -301,11 +301,11 @@ static void report_deadlock(struct worker *worker)
             }
             const struct ptx_instruction *at = group->at->instruction;
             if (used < sizeof words - 80)
-                used += (size_t)snprintf(
-                    words + used, sizeof words - used, "%s%d threads of warp %u at barrier %u (%s %u)",
-                    used == 0 ? "" : ", ", __builtin_popcount(group->mask), w, group->barrier,
-                    at->location != NULL ? "line" : "PTX line",
-                    at->location != NULL ? at->location->line : at->line);
+                used += (size_t)snprintf(words + used, sizeof words - used,
+                                         "%s%d threads of warp %u at barrier %u (%s %u)",
+                                         used == 0 ? "" : ", ", __builtin_popcount(group->mask), w,
+                                         group->barrier, at->location != NULL ? "line" : "PTX line",
+                                         at->location != NULL ? at->location->line : at->line);
         }
     if (first == NULL)
         return;
@@ -318,7 +318,8 @@ static void report_deadlock(struct worker *worker)
     launch_stop(first);
 }
 
-/* ---- The block -------------------------------------------------------------------------------- */
+/* ---- The block --------------------------------------------------------------------------------
+ */
 
 static bool run_warps(struct worker *worker)
 {

@@ -1,7 +1,8 @@
 /* builtin.c - what the CUDA runtime gives to device code: printf, assert, malloc and free. */
 #include "emulator/machine.h"
 
-/* ---- Device memory as the host sees it --------------------------------------------------------- */
+/* ---- Device memory as the host sees it ---------------------------------------------------------
+ */
 
 /* Up to `bytes` bytes at a generic address; false: it is not readable there (nothing reported). */
 static bool read_generic(struct warp *warp, unsigned lane, uint64_t address, void *to,
@@ -40,7 +41,8 @@ static void read_string(struct warp *warp, unsigned lane, uint64_t address, char
     to[n] = '\0';
 }
 
-/* ---- printf ----------------------------------------------------------------------------------- */
+/* ---- printf -----------------------------------------------------------------------------------
+ */
 
 static void print_bytes(struct launch *launch, const char *text, size_t length)
 {
@@ -94,13 +96,14 @@ static void print_conversion(struct warp *warp, unsigned lane, struct conversion
     char *format = conversion->text;
     size_t length = conversion->length;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* made by parse_conversion() of known parts */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* made by parse_conversion() of known parts  \
+                                                      */
     switch (letter) {
     case 'd':
     case 'i':
         memcpy(format + length, "lld", 4);
-        used = snprintf(text, sizeof text, format,
-                        eight ? (long long)bits : (long long)(int32_t)bits);
+        used =
+            snprintf(text, sizeof text, format, eight ? (long long)bits : (long long)(int32_t)bits);
         break;
     case 'u':
     case 'x':
@@ -138,7 +141,8 @@ static void print_conversion(struct warp *warp, unsigned lane, struct conversion
                     (size_t)used < sizeof text ? (size_t)used : sizeof text - 1);
 }
 
-static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address, uint64_t arguments)
+static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address,
+                       uint64_t arguments)
 {
     char format[4096];
     struct launch *launch = warp->worker->launch;
@@ -166,7 +170,8 @@ static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address
     }
 }
 
-/* ---- malloc and free -------------------------------------------------------------------------- */
+/* ---- malloc and free --------------------------------------------------------------------------
+ */
 
 #define GRANULE 16
 
@@ -234,9 +239,11 @@ static void free_lane(struct warp *warp, const struct op *op, unsigned lane, uin
     }
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------ */
+/* ---- Calls ------------------------------------------------------------------------------------
+ */
 
-static uint64_t argument(const struct warp *warp, const struct call *call, unsigned lane, unsigned i)
+static uint64_t argument(const struct warp *warp, const struct call *call, unsigned lane,
+                         unsigned i)
 {
     uint64_t value = 0;
     local_read(warp, lane, warp->frame->local_base + call->arguments[i], &value,

@@ -41,7 +41,7 @@
     (256u << 20)                             /* registers and local memory of the warps of a block \
                                               */
 #define CAP_SHARED_BYTES (256u << 10)        /* of one block, static and dynamic */
-#define CAP_SHARED_VARIABLES 1024           /* of one kernel */
+#define CAP_SHARED_VARIABLES 1024            /* of one kernel */
 #define CAP_CALL_DEPTH 1024                  /* frames of one thread */
 #define CAP_HEAP_BYTES ((uint64_t)8 << 20)   /* device malloc, as cudaLimitMallocHeapSize has it */
 #define CAP_PRINTED_BYTES ((size_t)64 << 10) /* what one launch may print */

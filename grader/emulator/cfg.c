@@ -1,8 +1,8 @@
 /* cfg.c - basic blocks, and where diverged lanes meet again.
  *
  * A block ends at a branch, at the end of a thread or function, and around every jump under a guard
- * (`@p exit`, `@p call`), which has a block to itself. Lanes that part at the end of a block meet at
- * its immediate post-dominator, found by the iteration of Cooper, Harvey and Kennedy ("A Simple,
+ * (`@p exit`, `@p call`), which has a block to itself. Lanes that part at the end of a block meet
+ * at its immediate post-dominator, found by the iteration of Cooper, Harvey and Kennedy ("A Simple,
  * Fast Dominance Algorithm") on the reversed graph. */
 #include "emulator/lower.h"
 
@@ -29,14 +29,15 @@ bool cfg_is_jump(const struct ptx_instruction *instruction)
            opcode_is(instruction, "bar") || opcode_is(instruction, "barrier");
 }
 
-/* ---- Which registers an instruction touches ---------------------------------------------------- */
+/* ---- Which registers an instruction touches ----------------------------------------------------
+ */
 
 static bool has_result(const struct ptx_instruction *instruction)
 {
     static const char *const without[] = {
-        "st",    "red",      "bra",       "brx",     "membar",   "fence",  "prefetch",
-        "cp",    "prefetchu", "nanosleep", "trap",    "brkpt",    "exit",   "ret",
-        "pmevent", "discard", "applypriority", "call", "setmaxnreg", "griddepcontrol"};
+        "st",      "red",       "bra",           "brx",  "membar",     "fence",         "prefetch",
+        "cp",      "prefetchu", "nanosleep",     "trap", "brkpt",      "exit",          "ret",
+        "pmevent", "discard",   "applypriority", "call", "setmaxnreg", "griddepcontrol"};
     for (size_t i = 0; i < COUNT_OF(without); ++i)
         if (opcode_is(instruction, without[i]))
             return false;
@@ -68,8 +69,8 @@ void cfg_visit_registers(const struct ptx_instruction *instruction,
     const struct visitor visitor = {visit, payload};
     bool result = has_result(instruction);
     if (opcode_is(instruction, "call"))
-        result = instruction->operand_count > 1 &&
-                 instruction->operands[0].kind == PTX_OPERAND_LIST;
+        result =
+            instruction->operand_count > 1 && instruction->operands[0].kind == PTX_OPERAND_LIST;
     if (instruction->guard != NULL)
         visit_operand(&visitor, instruction->guard, false);
     for (size_t i = result ? 1 : 0; i < instruction->operand_count; ++i)
@@ -78,7 +79,8 @@ void cfg_visit_registers(const struct ptx_instruction *instruction,
         visit_operand(&visitor, &instruction->operands[0], true);
 }
 
-/* ---- Blocks ----------------------------------------------------------------------------------- */
+/* ---- Blocks -----------------------------------------------------------------------------------
+ */
 
 static uint32_t block_at(const struct lowering *lowering, uint32_t instruction)
 {
@@ -98,8 +100,8 @@ static uint32_t block_at(const struct lowering *lowering, uint32_t instruction)
 
 static bool add_successor(struct lowering *lowering, struct cfg_successors *list, uint32_t block)
 {
-    uint32_t *blocks = arena_grow(lowering->arena, list->blocks, list->count, &list->capacity,
-                                  sizeof *blocks);
+    uint32_t *blocks =
+        arena_grow(lowering->arena, list->blocks, list->count, &list->capacity, sizeof *blocks);
     if (blocks == NULL) {
         lowering->failed = true;
         return false;
@@ -186,7 +188,8 @@ static bool find_blocks(struct lowering *lowering)
     return true;
 }
 
-/* ---- Post-dominators -------------------------------------------------------------------------- */
+/* ---- Post-dominators --------------------------------------------------------------------------
+ */
 
 struct graph {
     uint32_t nodes; /* the blocks, then the end of the function */

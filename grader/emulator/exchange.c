@@ -2,7 +2,8 @@
  * whole predicates and the carry flag. */
 #include "emulator/lower.h"
 
-/* ---- Predicates ------------------------------------------------------------------------------- */
+/* ---- Predicates -------------------------------------------------------------------------------
+ */
 
 static uint32_t read_mask(const struct warp *warp, uint32_t offset)
 {
@@ -47,7 +48,8 @@ void exchange_predicate_logic(struct lowering *lowering, unsigned boolean, uint3
     op->b = b;
 }
 
-/* ---- Numbers of lanes ------------------------------------------------------------------------- */
+/* ---- Numbers of lanes -------------------------------------------------------------------------
+ */
 
 static uint32_t read_lane(const struct warp *warp, uint32_t offset, unsigned lane)
 {
@@ -72,7 +74,8 @@ static uint64_t read_wide(const struct warp *warp, uint32_t offset, unsigned lan
     for (uint32_t left_ = warp->active, lane = 0;                                                  \
          left_ != 0 && ((lane = (uint32_t)__builtin_ctz(left_)), true); left_ &= left_ - 1)
 
-/* ---- Shuffles and votes ----------------------------------------------------------------------- */
+/* ---- Shuffles and votes -----------------------------------------------------------------------
+ */
 
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
@@ -119,8 +122,7 @@ enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNIFORM, VOTE_BALLOT, VOTE_ACTIVE };
 static void vote(struct warp *warp, const struct op *op)
 {
     const enum vote kind = (enum vote)op->imm;
-    const uint32_t yes =
-        kind == VOTE_ACTIVE ? warp->active : read_mask(warp, op->a) & warp->active;
+    const uint32_t yes = kind == VOTE_ACTIVE ? warp->active : read_mask(warp, op->a) & warp->active;
     if (kind == VOTE_BALLOT || kind == VOTE_ACTIVE) {
         EACH_ACTIVE(lane) write_lane(warp, op->d, lane, yes);
         return;
@@ -153,8 +155,16 @@ static void match(struct warp *warp, const struct op *op)
         write_mask(warp, op->e, agree);
 }
 
-enum reduction { REDUX_ADD, REDUX_MIN_U, REDUX_MAX_U, REDUX_MIN_S, REDUX_MAX_S, REDUX_AND, REDUX_OR,
-                 REDUX_XOR };
+enum reduction {
+    REDUX_ADD,
+    REDUX_MIN_U,
+    REDUX_MAX_U,
+    REDUX_MIN_S,
+    REDUX_MAX_S,
+    REDUX_AND,
+    REDUX_OR,
+    REDUX_XOR
+};
 
 static void redux(struct warp *warp, const struct op *op)
 {
@@ -191,7 +201,8 @@ static void redux(struct warp *warp, const struct op *op)
     EACH_ACTIVE(lane) write_lane(warp, op->d, lane, result);
 }
 
-/* ---- The carry flag --------------------------------------------------------------------------- */
+/* ---- The carry flag ---------------------------------------------------------------------------
+ */
 
 enum carry { CARRY_ADD, CARRY_SUB, CARRY_MAD_LO, CARRY_MAD_HI };
 
@@ -237,7 +248,8 @@ static void carry(struct warp *warp, const struct op *op)
         write_mask(warp, op->guard, out);
 }
 
-/* ---- Barriers --------------------------------------------------------------------------------- */
+/* ---- Barriers ---------------------------------------------------------------------------------
+ */
 
 static const struct op *barrier(struct warp *warp, const struct op *op)
 {
@@ -320,7 +332,8 @@ static bool lower_barrier(struct lowering *lowering, const struct ptx_instructio
     return true;
 }
 
-/* ---- Lowering --------------------------------------------------------------------------------- */
+/* ---- Lowering ---------------------------------------------------------------------------------
+ */
 
 /* d or d|p: the register and the predicate. */
 static uint32_t result_pair(struct lowering *lowering, const struct ptx_operand *operand,
@@ -521,8 +534,11 @@ bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *ins
     static const struct {
         const char *opcode;
         void (*lower)(struct lowering *lowering, const struct ptx_instruction *instruction);
-    } table[] = {{"shfl", lower_shuffle}, {"vote", lower_vote}, {"match", lower_match},
-                 {"redux", lower_redux},  {"isspacep", lower_is_space}};
+    } table[] = {{"shfl", lower_shuffle},
+                 {"vote", lower_vote},
+                 {"match", lower_match},
+                 {"redux", lower_redux},
+                 {"isspacep", lower_is_space}};
     const char *opcode = instruction->opcode;
     for (size_t i = 0; i < COUNT_OF(table); ++i)
         if (strcmp(opcode, table[i].opcode) == 0) {

@@ -1,8 +1,8 @@
 /* faults.c - what went wrong, in full the first time, counted from then on.
  *
  * A worker keeps one note for each kind of fault and instruction. The notes of all workers are
- * merged after the launch (launch.c): the one of the lowest block is shown, so that the outcome does
- * not depend on which thread was faster. */
+ * merged after the launch (launch.c): the one of the lowest block is shown, so that the outcome
+ * does not depend on which thread was faster. */
 #include "emulator/machine.h"
 
 #include <stdarg.h>
@@ -11,12 +11,13 @@
 
 static const char *space_name(enum ptx_space space)
 {
-    static const char *const names[] = {"",      "register", "parameter", "constant",
+    static const char *const names[] = {"",       "register", "parameter", "constant",
                                         "global", "local",    "shared",    "generic"};
     return names[space];
 }
 
-/* "registers.cu:41"; the line where it was inlined, if it comes from another file than its kernel. */
+/* "registers.cu:41"; the line where it was inlined, if it comes from another file than its kernel.
+ */
 static void describe_place(const struct warp *warp, const struct op *op,
                            struct emulator_fault *fault, char *text, size_t room)
 {
@@ -118,14 +119,13 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
     if (site->bytes != 0) {
         char owner[96] = "";
         const struct region *region =
-            site->space == PTX_GLOBAL
-                ? memory_find(warp->worker->launch->emulator, site->address)
-                : NULL;
+            site->space == PTX_GLOBAL ? memory_find(warp->worker->launch->emulator, site->address)
+                                      : NULL;
         if (region != NULL && site->address - region->base < region->bytes)
             (void)snprintf(owner, sizeof owner, ", byte %llu of `%s`",
                            (unsigned long long)(site->address - region->base), region->label);
-        (void)snprintf(after, sizeof after, ", %s memory, address 0x%llx%s", space_name(site->space),
-                       (unsigned long long)site->address, owner);
+        (void)snprintf(after, sizeof after, ", %s memory, address 0x%llx%s",
+                       space_name(site->space), (unsigned long long)site->address, owner);
     }
     report(warp, site, kind, warning, words, after);
 }
@@ -161,8 +161,7 @@ static void describe_global(const struct emulator *emulator, const struct fault_
     uint64_t to_below = below == NULL ? UINT64_MAX : site->address - (below->base + below->bytes);
     if (below != NULL && site->address < below->base + below->bytes)
         to_below = 0; /* the access begins inside and ends outside */
-    uint64_t to_above =
-        above == NULL ? UINT64_MAX : above->base - (site->address + site->bytes);
+    uint64_t to_above = above == NULL ? UINT64_MAX : above->base - (site->address + site->bytes);
     const bool is_below = to_below <= to_above;
     const struct region *near = is_below ? below : above;
     const uint64_t gap = is_below ? to_below : to_above;

@@ -161,9 +161,9 @@ static double fused(double a, double b, double c)
         if (PREFIX##_is_nan(a))                                                                    \
             return PREFIX##_is_nan(b) ? 0x7FFF : b;                                                \
         return PREFIX##_is_nan(b) ||                                                               \
-                       (scalar_min_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                   \
-                               PREFIX##_to_f64(a) &&                                               \
-                           (PREFIX##_to_f64(a) != 0 || (a & 0x8000) != 0 || (b & 0x8000) == 0))    \
+                       (scalar_min_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                  \
+                            PREFIX##_to_f64(a) &&                                                  \
+                        (PREFIX##_to_f64(a) != 0 || (a & 0x8000) != 0 || (b & 0x8000) == 0))       \
                    ? a                                                                             \
                    : b;                                                                            \
     }                                                                                              \
@@ -172,9 +172,9 @@ static double fused(double a, double b, double c)
         if (PREFIX##_is_nan(a))                                                                    \
             return PREFIX##_is_nan(b) ? 0x7FFF : b;                                                \
         return PREFIX##_is_nan(b) ||                                                               \
-                       (scalar_max_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                   \
-                               PREFIX##_to_f64(a) &&                                               \
-                           (PREFIX##_to_f64(a) != 0 || (a & 0x8000) == 0 || (b & 0x8000) != 0))    \
+                       (scalar_max_f64(PREFIX##_to_f64(a), PREFIX##_to_f64(b)) ==                  \
+                            PREFIX##_to_f64(a) &&                                                  \
+                        (PREFIX##_to_f64(a) != 0 || (a & 0x8000) == 0 || (b & 0x8000) != 0))       \
                    ? a                                                                             \
                    : b;                                                                            \
     }                                                                                              \

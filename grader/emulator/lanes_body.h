@@ -119,7 +119,7 @@ static inline uint32_t pack_mask(const uint8_t flags[LANES])
         LANE_LOOP                                                                                  \
         {                                                                                          \
             const t_##A a = pa[lane], b = pb[lane];                                                \
-            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                                    \
+            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                         \
         }                                                                                          \
         *(t_u32 *)out = pack_mask(flags);                                                          \
     }
@@ -131,7 +131,7 @@ static inline uint32_t pack_mask(const uint8_t flags[LANES])
         LANE_LOOP                                                                                  \
         {                                                                                          \
             const t_##A a = pa[lane];                                                              \
-            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                                    \
+            flags[lane] = (uint8_t)((expression) ? 1 : 0);                                         \
         }                                                                                          \
         *(t_u32 *)out = pack_mask(flags);                                                          \
     }
@@ -169,7 +169,8 @@ static const lane_handler handlers[] = {
 #include "emulator/instructions.inc"
 };
 
-/* ---- Under a mask ----------------------------------------------------------------------------- */
+/* ---- Under a mask -----------------------------------------------------------------------------
+ */
 
 #define BLEND(type)                                                                                \
     {                                                                                              \
@@ -201,7 +202,8 @@ static void blend(void *into, const void *from, uint32_t mask, enum width width)
     }
 }
 
-/* ---- Consecutive 32-bit accesses of a full warp ----------------------------------------------- */
+/* ---- Consecutive 32-bit accesses of a full warp -----------------------------------------------
+ */
 
 static inline bool is_consecutive(const t_u64 *address)
 {
@@ -225,8 +227,9 @@ static inline uint8_t *find_run(struct warp *warp, uint64_t address, struct regi
         warp->worker->last_region = region;
     }
     *ret = region;
-    return (address & 3) == 0 && region->kind != REGION_HEAP ? region->data + (address - region->base)
-                                                             : NULL;
+    return (address & 3) == 0 && region->kind != REGION_HEAP
+               ? region->data + (address - region->base)
+               : NULL;
 }
 
 static inline void count_run(struct traffic_count *count, uint64_t address)
@@ -243,8 +246,8 @@ static void load_global_32(struct warp *warp, const struct op *op)
     if (warp->active == FULL_MASK && is_consecutive(address)) {
         const uint64_t first = address[0] + (uint64_t)access->offset;
         const uint8_t *data = find_run(warp, first, &region);
-        if (data != NULL && (region->all_known ||
-                             known_test(region->known, first - region->base, 4 * LANES))) {
+        if (data != NULL &&
+            (region->all_known || known_test(region->known, first - region->base, 4 * LANES))) {
             memcpy(warp->registers + access->registers[0], data, 4 * LANES);
             count_run(&warp->worker->traffic.global.load, first);
             return;

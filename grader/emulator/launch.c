@@ -3,7 +3,8 @@
 
 #include <time.h>
 
-/* ---- Module variables ------------------------------------------------------------------------- */
+/* ---- Module variables -------------------------------------------------------------------------
+ */
 
 static uint64_t symbol_address(const struct emulator *emulator, const struct ptx_symbol *symbol)
 {
@@ -54,8 +55,8 @@ static int place_variables(struct emulator *emulator)
             return 0;
         }
         const struct region *region = memory_add(
-            emulator, symbol->bytes,
-            symbol->space == PTX_CONST ? REGION_CONSTANT : REGION_VARIABLE, symbol->name, true);
+            emulator, symbol->bytes, symbol->space == PTX_CONST ? REGION_CONSTANT : REGION_VARIABLE,
+            symbol->name, true);
         if (region == NULL)
             return -1;
         emulator->variable_addresses[i] = region->base;
@@ -99,7 +100,8 @@ struct emulator *emulator_create(const char *ptx, size_t length, struct error *e
     }
     emulator->parameters =
         memory_add(emulator, CAP_PARAMETER_BYTES, REGION_PARAMETERS, "the parameters", true);
-    if (emulator->parameters == NULL || place_variables(emulator) != 0 || make_heap(emulator) != 0) {
+    if (emulator->parameters == NULL || place_variables(emulator) != 0 ||
+        make_heap(emulator) != 0) {
         emulator_free(emulator);
         (void)error_no_memory(err);
         return NULL;
@@ -130,7 +132,8 @@ void emulator_free(struct emulator *emulator)
     free(emulator);
 }
 
-/* ---- Buffers ---------------------------------------------------------------------------------- */
+/* ---- Buffers ----------------------------------------------------------------------------------
+ */
 
 uint64_t emulator_allocate(struct emulator *emulator, size_t bytes, const char *label)
 {
@@ -189,7 +192,8 @@ int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, s
     return 0;
 }
 
-/* ---- Launches --------------------------------------------------------------------------------- */
+/* ---- Launches ---------------------------------------------------------------------------------
+ */
 
 /* Instructions that a worker takes from the budget at a time. */
 #define BUDGET_SHARE 1000000
@@ -231,9 +235,10 @@ bool worker_more_budget(struct warp *warp, const struct op *op)
     if (late)
         fault_report(warp, &site, "time limit", false, "does not end in time; it was still here");
     else
-        fault_report(warp, &site, "instruction limit", false,
-                     "does not end: it was still here after %llu instructions of the launch's warps",
-                     (unsigned long long)launch->budget_given);
+        fault_report(
+            warp, &site, "instruction limit", false,
+            "does not end: it was still here after %llu instructions of the launch's warps",
+            (unsigned long long)launch->budget_given);
     atomic_store(&launch->out_of_budget, true);
     worker->stopped = true;
     stop_at(launch, 0);
@@ -386,9 +391,8 @@ static int copy_arguments(struct emulator *emulator, const struct kernel *kernel
                          entry->face.name, entry->formal_count, request->argument_count);
     for (size_t i = 0; i < entry->formal_count; ++i) {
         if (request->argument_bytes[i] != entry->formals[i]->bytes)
-            return error_set(err, ERROR_USAGE,
-                             "argument %zu of `%.200s` has %llu bytes, not %zu", i,
-                             entry->face.name, (unsigned long long)entry->formals[i]->bytes,
+            return error_set(err, ERROR_USAGE, "argument %zu of `%.200s` has %llu bytes, not %zu",
+                             i, entry->face.name, (unsigned long long)entry->formals[i]->bytes,
                              request->argument_bytes[i]);
         if (kernel_has_refusal(kernel))
             continue;
@@ -417,13 +421,12 @@ static int check_shape(const struct ptx_function *entry, const struct emulator_l
         threads *= request->block[i];
         blocks *= request->grid[i];
     }
-    const uint64_t most = entry->max_threads[0] == 0
-                              ? CAP_BLOCK_THREADS
-                              : (uint64_t)entry->max_threads[0] * entry->max_threads[1] *
-                                    entry->max_threads[2];
+    const uint64_t most =
+        entry->max_threads[0] == 0
+            ? CAP_BLOCK_THREADS
+            : (uint64_t)entry->max_threads[0] * entry->max_threads[1] * entry->max_threads[2];
     if (threads > most || threads > CAP_BLOCK_THREADS)
-        return error_set(err, ERROR_USAGE,
-                         "%llu threads a block: `%.200s` allows at most %llu",
+        return error_set(err, ERROR_USAGE, "%llu threads a block: `%.200s` allows at most %llu",
                          (unsigned long long)threads, entry->name,
                          (unsigned long long)(most < CAP_BLOCK_THREADS ? most : CAP_BLOCK_THREADS));
     launch->block_threads = (unsigned)threads;
@@ -477,13 +480,12 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
         copy_arguments(emulator, kernel, request, err) != 0)
         return -1;
     const uint64_t shared = ((kernel->shared_bytes + 15) & ~UINT64_C(15)) + request->shared_bytes;
-    launch.shared_bytes =
-        request->shared_bytes == 0 ? kernel->shared_bytes : (uint32_t)shared;
+    launch.shared_bytes = request->shared_bytes == 0 ? kernel->shared_bytes : (uint32_t)shared;
     if (shared > CAP_SHARED_BYTES)
         return error_set(err, ERROR_USAGE, "%llu bytes of shared memory: a block has at most %u",
                          (unsigned long long)shared, CAP_SHARED_BYTES);
     launch.budget_given = options->max_warp_instructions != 0 ? options->max_warp_instructions
-                                                               : CAP_WARP_INSTRUCTIONS;
+                                                              : CAP_WARP_INSTRUCTIONS;
     atomic_init(&launch.budget, launch.budget_given);
     atomic_init(&launch.stop_block, UINT64_MAX);
     launch.deadline_ns = options->wall_ns > 0 ? now_ns() + options->wall_ns : 0;

@@ -5,7 +5,8 @@
 
 #include "emulator/rows.h"
 
-/* ---- Refusals --------------------------------------------------------------------------------- */
+/* ---- Refusals ---------------------------------------------------------------------------------
+ */
 
 void lower_refuse(struct lowering *lowering, const char *format, ...)
 {
@@ -15,8 +16,8 @@ void lower_refuse(struct lowering *lowering, const char *format, ...)
     const struct ptx_instruction *instruction = lowering->instruction;
     int used = 0;
     if (instruction != NULL)
-        used = snprintf(refusal, sizeof lowering->kernel->refusal, "line %u: %.100s: ",
-                        instruction->line, instruction->text);
+        used = snprintf(refusal, sizeof lowering->kernel->refusal,
+                        "line %u: %.100s: ", instruction->line, instruction->text);
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(refusal + used, sizeof lowering->kernel->refusal - (size_t)used, format,
@@ -29,7 +30,8 @@ bool lower_refused(const struct lowering *lowering)
     return lowering->kernel->refusal[0] != '\0' || lowering->failed;
 }
 
-/* ---- Room in the register file ---------------------------------------------------------------- */
+/* ---- Room in the register file ----------------------------------------------------------------
+ */
 
 uint32_t lower_slot(struct lowering *lowering, enum width width)
 {
@@ -111,9 +113,9 @@ uint32_t lower_constant(struct lowering *lowering, enum width width, uint64_t bi
         if (known->width == width && known->bits == bits)
             return known->offset;
     }
-    struct constant *list = arena_grow(lowering->arena, lowering->constants,
-                                       lowering->constant_count, &lowering->constant_capacity,
-                                       sizeof *list);
+    struct constant *list =
+        arena_grow(lowering->arena, lowering->constants, lowering->constant_count,
+                   &lowering->constant_capacity, sizeof *list);
     if (list == NULL) {
         lowering->failed = true;
         return 0;
@@ -126,7 +128,8 @@ uint32_t lower_constant(struct lowering *lowering, enum width width, uint64_t bi
     return offset;
 }
 
-/* ---- Ops -------------------------------------------------------------------------------------- */
+/* ---- Ops --------------------------------------------------------------------------------------
+ */
 
 struct op *lower_emit(struct lowering *lowering, enum op_class class)
 {
@@ -140,7 +143,7 @@ struct op *lower_emit(struct lowering *lowering, enum op_class class)
     }
     program->ops = ops;
     struct op *op = &ops[program->op_count++];
-    *op = (struct op){.class = (uint8_t)class, .instruction = lowering->instruction};
+    *op = (struct op){.class = (uint8_t) class, .instruction = lowering->instruction};
     return op;
 }
 
@@ -176,7 +179,8 @@ void lower_row(struct lowering *lowering, const char *text, uint32_t d, uint32_t
         emit_row(lowering, row, d, sources, imm);
 }
 
-/* ---- Operands --------------------------------------------------------------------------------- */
+/* ---- Operands ---------------------------------------------------------------------------------
+ */
 
 bool lower_has(const struct ptx_instruction *instruction, const char *modifier)
 {
@@ -257,9 +261,10 @@ static uint32_t symbol_value(struct lowering *lowering, const struct ptx_operand
         return lower_constant(lowering, width,
                               kernel_function_address(lowering->emulator, symbol->body));
     struct access access = {0};
-    const struct ptx_operand address = {
-        .kind = PTX_OPERAND_ADDRESS, .children = (struct ptx_operand *)operand, .child_count = 1,
-        .value = operand->value};
+    const struct ptx_operand address = {.kind = PTX_OPERAND_ADDRESS,
+                                        .children = (struct ptx_operand *)operand,
+                                        .child_count = 1,
+                                        .value = operand->value};
     (void)lower_address(lowering, &address, &access);
     if (access.address == ADDRESS_CONSTANT)
         return lower_constant(lowering, width, (uint64_t)access.offset);
@@ -271,8 +276,8 @@ static uint32_t symbol_value(struct lowering *lowering, const struct ptx_operand
     return temporary;
 }
 
-uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operand,
-                     enum width width, enum ptx_type type)
+uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operand, enum width width,
+                     enum ptx_type type)
 {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER: {
@@ -309,8 +314,9 @@ uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operan
     case PTX_OPERAND_SPECIAL:
         return read_special(lowering, operand, width);
     case PTX_OPERAND_SYMBOL:
-        if (operand->symbol != NULL && (operand->symbol->kind == PTX_SYMBOL_VARIABLE ||
-                                        operand->symbol->kind == PTX_SYMBOL_FUNCTION) &&
+        if (operand->symbol != NULL &&
+            (operand->symbol->kind == PTX_SYMBOL_VARIABLE ||
+             operand->symbol->kind == PTX_SYMBOL_FUNCTION) &&
             (width == WIDTH_32 || width == WIDTH_64))
             return symbol_value(lowering, operand, width);
         break;
@@ -337,12 +343,13 @@ uint32_t lower_result(struct lowering *lowering, const struct ptx_operand *opera
     return lowering->slots[operand->index];
 }
 
-/* ---- Lane-wise instructions ------------------------------------------------------------------- */
+/* ---- Lane-wise instructions -------------------------------------------------------------------
+ */
 
 struct composed { /* what the name of a row leaves out */
     char text[128];
-    bool flush;               /* .ftz */
-    enum ptx_type saturate;   /* .sat of a floating-point result; PTX_NO_TYPE: no */
+    bool flush;             /* .ftz */
+    enum ptx_type saturate; /* .sat of a floating-point result; PTX_NO_TYPE: no */
 };
 
 static bool is_one_of(const char *text, const char *const *list, size_t count)
@@ -390,7 +397,8 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
         if (type != PTX_NO_TYPE && type != PTX_PRED &&
             ((is_one_of(opcode, typeless, 3) && type == first) ||
              (is_one_of(opcode, unsigned_shift, 1) && type >= PTX_B8 && type <= PTX_B64))) {
-            (void)snprintf(bits, sizeof bits, "%c%u", opcode[0] == 's' && opcode[1] == 'h' ? 'u' : 'b',
+            (void)snprintf(bits, sizeof bits, "%c%u",
+                           opcode[0] == 's' && opcode[1] == 'h' ? 'u' : 'b',
                            8 * ptx_type_bytes(type));
             modifier = bits;
         }
@@ -500,8 +508,8 @@ static void lower_lanes(struct lowering *lowering, const struct ptx_instruction 
     const bool wider = operands[0].kind == PTX_OPERAND_REGISTER &&
                        lower_register_width(operands[0].symbol->type) > row->d &&
                        row_needs_narrow_operand(instruction);
-    uint32_t d = wider ? lower_temporary(lowering, row->d)
-                       : lower_result(lowering, &operands[0], row->d);
+    uint32_t d =
+        wider ? lower_temporary(lowering, row->d) : lower_result(lowering, &operands[0], row->d);
     emit_row(lowering, row, d, sources, imm);
     enum ptx_type first = PTX_NO_TYPE;
     for (unsigned i = 0; i < instruction->modifier_count && first == PTX_NO_TYPE; ++i)
@@ -517,7 +525,8 @@ static void lower_lanes(struct lowering *lowering, const struct ptx_instruction 
         widen(lowering, &operands[0], first, d, row->d);
 }
 
-/* ---- Predicates ------------------------------------------------------------------------------- */
+/* ---- Predicates -------------------------------------------------------------------------------
+ */
 
 static const char *const boolean_names[] = {"and", "or", "xor"};
 
@@ -549,8 +558,8 @@ static void lower_compare(struct lowering *lowering, const struct ptx_instructio
     }
     uint32_t sources[ROW_OPERANDS] = {0};
     for (unsigned i = 0; i < 2; ++i) {
-        sources[i] = lower_value(lowering, &operands[i + 1], row->operand[i].width,
-                                 row->operand[i].type);
+        sources[i] =
+            lower_value(lowering, &operands[i + 1], row->operand[i].width, row->operand[i].type);
         if (flush && type == PTX_F32)
             sources[i] = flushed(lowering, sources[i]);
     }
@@ -638,7 +647,8 @@ static bool lower_predicate(struct lowering *lowering, const struct ptx_instruct
     return false;
 }
 
-/* ---- mov with vectors: packing and unpacking --------------------------------------------------- */
+/* ---- mov with vectors: packing and unpacking ---------------------------------------------------
+ */
 
 static bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
@@ -675,12 +685,13 @@ static bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruc
     (void)snprintf(text, sizeof text, "piece.b%u.b%u", 8 * piece, 8 * bytes);
     for (unsigned i = 0; i < pieces; ++i)
         if (vector->children[i].kind != PTX_OPERAND_SINK)
-            lower_row(lowering, text, lower_result(lowering, &vector->children[i], part), source,
-                      0, 0, (uint64_t)i * piece * 8);
+            lower_row(lowering, text, lower_result(lowering, &vector->children[i], part), source, 0,
+                      0, (uint64_t)i * piece * 8);
     return true;
 }
 
-/* ---- Control ---------------------------------------------------------------------------------- */
+/* ---- Control ----------------------------------------------------------------------------------
+ */
 
 static uint32_t label_block(struct lowering *lowering, const struct ptx_symbol *label)
 {
@@ -783,16 +794,17 @@ static bool lower_control(struct lowering *lowering, const struct ptx_instructio
 /* Instructions without an effect that we could see. */
 static bool is_hint(const struct ptx_instruction *instruction)
 {
-    static const char *const hints[] = {"membar",  "fence",         "prefetch",  "prefetchu",
-                                        "pmevent", "applypriority", "nanosleep", "discard",
-                                        "griddepcontrol"};
+    static const char *const hints[] = {"membar",    "fence",   "prefetch",
+                                        "prefetchu", "pmevent", "applypriority",
+                                        "nanosleep", "discard", "griddepcontrol"};
     for (size_t i = 0; i < COUNT_OF(hints); ++i)
         if (strcmp(instruction->opcode, hints[i]) == 0)
             return true;
     return false;
 }
 
-/* ---- Functions -------------------------------------------------------------------------------- */
+/* ---- Functions --------------------------------------------------------------------------------
+ */
 
 /* Puts the guard around what was emitted for the instruction. */
 static void guard_ops(struct lowering *lowering, const struct ptx_instruction *instruction)
@@ -862,8 +874,7 @@ static void lower_plain(struct lowering *lowering, const struct ptx_instruction 
         lower_lanes(lowering, instruction);
 }
 
-static void lower_instruction(struct lowering *lowering,
-                              const struct ptx_instruction *instruction,
+static void lower_instruction(struct lowering *lowering, const struct ptx_instruction *instruction,
                               const struct block *block, uint32_t number)
 {
     lowering->instruction = instruction;

@@ -10,7 +10,7 @@ struct lowering {
     struct arena *arena; /* the kernel's */
     const struct ptx_body *body;
     struct program *program;
-    bool failed;    /* no memory */
+    bool failed; /* no memory */
     bool checks;
     size_t op_capacity;
     uint32_t *slots;   /* per register of the function: its offset; UINT32_MAX: not used */
@@ -24,9 +24,9 @@ struct lowering {
     unsigned temporary_count[WIDTH_COUNT], temporary_used[WIDTH_COUNT];
     uint32_t *variable_offsets; /* per variable of the function: offset in its frame */
     const struct ptx_instruction *instruction; /* the one being lowered */
-    size_t instruction_op; /* its first op */
-    uint32_t carry;        /* the carry flag, a predicate; 0: not used yet */
-    uint32_t meets;        /* where lanes meet that part in its block */
+    size_t instruction_op;                     /* its first op */
+    uint32_t carry;                            /* the carry flag, a predicate; 0: not used yet */
+    uint32_t meets;                            /* where lanes meet that part in its block */
 };
 
 /* cfg.c: blocks and where the paths of each meet again. */
@@ -53,8 +53,8 @@ uint32_t lower_temporary(struct lowering *lowering, enum width width);
 struct op *lower_emit(struct lowering *lowering, enum op_class class);
 struct op *lower_step(struct lowering *lowering, step_handler run);
 /* Offset of the operand's value, as `width` wide; immediates are read as `type`. */
-uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operand,
-                     enum width width, enum ptx_type type);
+uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operand, enum width width,
+                     enum ptx_type type);
 /* Offset of a register that is written; `exact`: its width must be `width`. */
 uint32_t lower_result(struct lowering *lowering, const struct ptx_operand *operand,
                       enum width width);

@@ -6,8 +6,11 @@ static enum ptx_space space_of(const struct ptx_instruction *instruction)
     static const struct {
         const char *name;
         enum ptx_space space;
-    } spaces[] = {{"global", PTX_GLOBAL}, {"shared", PTX_SHARED}, {"local", PTX_LOCAL},
-                  {"param", PTX_PARAM},   {"const", PTX_CONST}};
+    } spaces[] = {{"global", PTX_GLOBAL},
+                  {"shared", PTX_SHARED},
+                  {"local", PTX_LOCAL},
+                  {"param", PTX_PARAM},
+                  {"const", PTX_CONST}};
     for (unsigned m = 0; m < instruction->modifier_count; ++m)
         for (size_t i = 0; i < COUNT_OF(spaces); ++i) {
             const char *modifier = instruction->modifiers[m];
@@ -36,8 +39,7 @@ static void address_of_variable(struct lowering *lowering, const struct ptx_symb
     switch (symbol->space) {
     case PTX_GLOBAL:
     case PTX_CONST:
-        access->offset =
-            (int64_t)(lowering->emulator->variable_addresses[symbol->number] + offset);
+        access->offset = (int64_t)(lowering->emulator->variable_addresses[symbol->number] + offset);
         break;
     case PTX_SHARED:
         offset += shared_offset(lowering, symbol);
@@ -90,8 +92,7 @@ uint32_t lower_address(struct lowering *lowering, const struct ptx_operand *oper
         return 0;
     }
     const struct ptx_symbol *symbol = base->symbol;
-    if (base->kind != PTX_OPERAND_SYMBOL || symbol == NULL ||
-        symbol->kind != PTX_SYMBOL_VARIABLE) {
+    if (base->kind != PTX_OPERAND_SYMBOL || symbol == NULL || symbol->kind != PTX_SYMBOL_VARIABLE) {
         lower_refuse(lowering, "its address is not understood");
         return 0;
     }
@@ -246,7 +247,8 @@ bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instr
     return true;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------ */
+/* ---- Calls ------------------------------------------------------------------------------------
+ */
 
 /* The frame offsets of the .param variables in a list. */
 static bool parameter_list(struct lowering *lowering, const struct ptx_operand *list,
@@ -360,9 +362,8 @@ bool lower_call(struct lowering *lowering, const struct ptx_instruction *instruc
         } else if (!call_fits(call, body)) {
             lower_refuse(lowering, "the parameters do not fit those of `%.100s`", body->face.name);
         } else {
-            call->target = kernel_function_at(
-                lowering->emulator, lowering->kernel,
-                kernel_function_address(lowering->emulator, body));
+            call->target = kernel_function_at(lowering->emulator, lowering->kernel,
+                                              kernel_function_address(lowering->emulator, body));
         }
     } else {
         lower_refuse(lowering, "it names no function");

@@ -34,12 +34,13 @@
 struct warp;
 struct op;
 
-/* ---- Programs --------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------
+ */
 
 /* A lane-wise operation computes all 32 lanes into `out` and knows nothing of masks. */
 typedef void (*lane_handler)(const uint8_t *registers, const struct op *op, void *out);
-/* Anything else looks at warp->active itself. A step goes on with the next op; a jump returns the op
- * to go on with, or NULL when the warp has to look for another group. */
+/* Anything else looks at warp->active itself. A step goes on with the next op; a jump returns the
+ * op to go on with, or NULL when the warp has to look for another group. */
 typedef void (*step_handler)(struct warp *warp, const struct op *op);
 typedef const struct op *(*jump_handler)(struct warp *warp, const struct op *op);
 
@@ -57,20 +58,20 @@ union op_run {
 struct op {
     union op_run run;
     union op_run guarded; /* OP_STEP by warp_guarded(): what the guard lets through */
-    uint32_t d, a, b, c; /* byte offsets in the register file */
-    uint32_t e;          /* a fourth operand */
-    uint8_t class;       /* enum op_class */
-    uint8_t width;       /* of d, enum width: OP_LANES */
-    uint8_t inner;       /* the class of `guarded` */
-    bool negated;        /* the guard is @!p */
-    uint32_t guard;      /* offset of the guard */
-    uint32_t target;     /* jumps: index of a block */
+    uint32_t d, a, b, c;  /* byte offsets in the register file */
+    uint32_t e;           /* a fourth operand */
+    uint8_t class;        /* enum op_class */
+    uint8_t width;        /* of d, enum width: OP_LANES */
+    uint8_t inner;        /* the class of `guarded` */
+    bool negated;         /* the guard is @!p */
+    uint32_t guard;       /* offset of the guard */
+    uint32_t target;      /* jumps: index of a block */
     uint64_t imm;
     const void *detail;                        /* struct access, struct call, … */
     const struct ptx_instruction *instruction; /* NULL: the emulator's own */
 };
 
-struct block { /* basic block */
+struct block {            /* basic block */
     uint32_t first, last; /* instructions of the function: [first, last) */
     uint32_t op;          /* its first op: the block header */
     uint32_t meets;       /* its immediate post-dominator, or NO_BLOCK: the end of the function */
@@ -112,7 +113,8 @@ struct program { /* one function, in the form that warps execute */
     uint32_t argument_bytes;    /* entries: size of the parameter block */
     const uint32_t *parameters; /* offset of each formal: in the parameter block or the frame */
     const uint32_t *returns;
-    const uint32_t *defined; /* offsets of masks: the lanes in which a doubtful register is defined */
+    const uint32_t
+        *defined; /* offsets of masks: the lanes in which a doubtful register is defined */
     size_t defined_count;
 };
 
@@ -138,17 +140,24 @@ struct kernel {
 
 struct call { /* detail of a call */
     const struct kernel *kernel;
-    const struct program *target; /* NULL: indirect, or a built-in function */
-    uint32_t pointer;             /* indirect: offset of the register with the address */
+    const struct program *target;        /* NULL: indirect, or a built-in function */
+    uint32_t pointer;                    /* indirect: offset of the register with the address */
     const uint32_t *arguments, *results; /* offsets in the caller's frame */
     const uint32_t *argument_bytes, *result_bytes;
     size_t argument_count, result_count;
     enum { CALL_FUNCTION, CALL_INDIRECT, CALL_PRINTF, CALL_MALLOC, CALL_FREE, CALL_ASSERT } kind;
 };
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory -----------------------------------------------------------------------------------
+ */
 
-enum region_kind { REGION_BUFFER, REGION_VARIABLE, REGION_CONSTANT, REGION_PARAMETERS, REGION_HEAP };
+enum region_kind {
+    REGION_BUFFER,
+    REGION_VARIABLE,
+    REGION_CONSTANT,
+    REGION_PARAMETERS,
+    REGION_HEAP
+};
 
 struct region {
     uint64_t base, bytes;
@@ -165,7 +174,7 @@ struct heap { /* device malloc */
     struct heap_chunk {
         uint64_t offset, bytes;
         bool freed;
-    } *chunks;
+    } * chunks;
     size_t chunk_count, chunk_capacity;
     uint64_t used;
     struct region *region; /* NULL until the first malloc could come */
@@ -177,14 +186,15 @@ struct emulator {
     size_t region_count, region_capacity;
     uint64_t next_address;
     uint64_t *variable_addresses; /* of module->variables */
-    struct region *parameters; /* the block of the running launch's parameters */
-    struct kernel *kernels;    /* lowered so far */
+    struct region *parameters;    /* the block of the running launch's parameters */
+    struct kernel *kernels;       /* lowered so far */
     struct heap heap;
     uint64_t allocated_bytes;
     char refusal[512]; /* module variables that do not fit */
 };
 
-/* ---- Execution -------------------------------------------------------------------------------- */
+/* ---- Execution --------------------------------------------------------------------------------
+ */
 
 struct frame { /* one call of a function by a group */
     struct frame *parent;
@@ -214,12 +224,12 @@ struct group {
     const struct op *next;
     struct frame *frame;
     struct record *record;
-    uint32_t barrier;        /* GROUP_BARRIER: its number */
-    uint32_t barrier_count;  /* threads it waits for; 0: all */
-    const struct op *at;     /* the barrier instruction */
-    uint32_t result;         /* bar.red: where the result goes */
-    uint32_t vote;           /* bar.red: this group's predicate */
-    uint8_t reduction;       /* enum barrier_reduction */
+    uint32_t barrier;       /* GROUP_BARRIER: its number */
+    uint32_t barrier_count; /* threads it waits for; 0: all */
+    const struct op *at;    /* the barrier instruction */
+    uint32_t result;        /* bar.red: where the result goes */
+    uint32_t vote;          /* bar.red: this group's predicate */
+    uint8_t reduction;      /* enum barrier_reduction */
 };
 
 #define RECORDS 96
@@ -235,8 +245,8 @@ struct warp {
     struct frame *frame;
     struct worker *worker;
     const struct program *program;
-    unsigned number; /* in the block */
-    uint32_t existing; /* lanes that the block has */
+    unsigned number;    /* in the block */
+    uint32_t existing;  /* lanes that the block has */
     uint32_t local_top; /* bytes of local memory that the running frame may touch */
     uint8_t *local, *local_known;
     uint32_t local_capacity; /* bytes a thread */
@@ -456,7 +466,8 @@ enum special {
 enum special special_find(const char *name, char component, enum width *width);
 /* d = the special register op->imm. */
 void special_read(struct warp *warp, const struct op *op);
-/* d = an address in the frame's local memory: op->imm behind its beginning, plus op->e as window. */
+/* d = an address in the frame's local memory: op->imm behind its beginning, plus op->e as window.
+ */
 void special_frame_address(struct warp *warp, const struct op *op);
 
 /* exchange.c and atomics.c: NULL when the instruction is none of theirs, or not known. */

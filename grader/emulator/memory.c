@@ -26,8 +26,7 @@ struct region *memory_add(struct emulator *emulator, uint64_t bytes, enum region
 {
     if (emulator->region_count == emulator->region_capacity) {
         size_t capacity = emulator->region_capacity == 0 ? 16 : emulator->region_capacity * 2;
-        struct region **list =
-            realloc(emulator->regions, capacity * sizeof(struct region *));
+        struct region **list = realloc(emulator->regions, capacity * sizeof(struct region *));
         if (list == NULL)
             return NULL;
         emulator->regions = list;
@@ -98,8 +97,8 @@ void known_set(uint8_t *bits, uint64_t first, uint64_t count)
 void known_clear(uint8_t *bits, uint64_t first, uint64_t count)
 {
     for (; count > 0 && (first % 8 != 0 || count < 8); ++first, --count)
-        (void)__atomic_fetch_and(bits + first / 8, (uint8_t)~(1u << first % 8), __ATOMIC_RELAXED);
+        (void)__atomic_fetch_and(bits + first / 8, (uint8_t) ~(1u << first % 8), __ATOMIC_RELAXED);
     memset(bits + first / 8, 0, count / 8);
     for (first += count & ~UINT64_C(7), count %= 8; count > 0; ++first, --count)
-        (void)__atomic_fetch_and(bits + first / 8, (uint8_t)~(1u << first % 8), __ATOMIC_RELAXED);
+        (void)__atomic_fetch_and(bits + first / 8, (uint8_t) ~(1u << first % 8), __ATOMIC_RELAXED);
 }

@@ -109,7 +109,7 @@ struct ptx_instruction {
 /* A function, its public face first. */
 struct ptx_body {
     struct ptx_function face; /* what ptx_function_at() hands out */
-    unsigned number; /* in the module */
+    unsigned number;          /* in the module */
     struct ptx_symbol *symbol;
     struct ptx_symbol **formals; /* as declared */
     size_t formal_count;

@@ -14,11 +14,11 @@
 
 struct liveness {
     struct lowering *lowering;
-    uint32_t *dense;      /* per register: its number among those used; UINT32_MAX: not used */
-    uint32_t *registers;  /* the reverse */
-    uint8_t *widths;      /* by dense number */
+    uint32_t *dense;     /* per register: its number among those used; UINT32_MAX: not used */
+    uint32_t *registers; /* the reverse */
+    uint8_t *widths;     /* by dense number */
     uint32_t count;
-    size_t words;         /* of one set */
+    size_t words;                       /* of one set */
     uint64_t *in, *out, *used, *killed; /* per block */
     uint32_t *begin, *end; /* by dense number: first and last place where it is alive */
     uint32_t place;
@@ -313,8 +313,7 @@ bool registers_assign(struct lowering *lowering)
     }
     if (!small) {
         for (uint32_t i = 0; i < live.count; ++i)
-            lowering->slots[live.registers[i]] =
-                lower_slot(lowering, (enum width)live.widths[i]);
+            lowering->slots[live.registers[i]] = lower_slot(lowering, (enum width)live.widths[i]);
         return !lowering->failed;
     }
     for (uint32_t i = 0; i < live.count; ++i)

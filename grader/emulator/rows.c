@@ -25,8 +25,14 @@
 #define T_u64 PTX_U64
 #define T_s64 PTX_S64
 #define T_f64 PTX_F64
-#define IN(T) {W_##T, T_##T}
-#define IN_PREDICATE {WIDTH_PREDICATE, PTX_PRED}
+#define IN(T)                                                                                      \
+    {                                                                                              \
+        W_##T, T_##T                                                                               \
+    }
+#define IN_PREDICATE                                                                               \
+    {                                                                                              \
+        WIDTH_PREDICATE, PTX_PRED                                                                  \
+    }
 
 enum {
 #define OP1(id, text, D, A, expression) ROW_##id,

@@ -7,10 +7,10 @@
 #define ROW_OPERANDS 4
 
 struct row {
-    const char *text;   /* "add.s32" */
-    unsigned handler;   /* index into struct lanes.handlers */
-    enum width d;       /* WIDTH_PREDICATE: the result is a predicate */
-    unsigned operands;  /* how many it reads */
+    const char *text;  /* "add.s32" */
+    unsigned handler;  /* index into struct lanes.handlers */
+    enum width d;      /* WIDTH_PREDICATE: the result is a predicate */
+    unsigned operands; /* how many it reads */
     struct {
         enum width width;
         enum ptx_type type; /* how an immediate is to be read */

@@ -52,7 +52,8 @@ HALF_FUNCTIONS(bfloat)
 #undef HALF_FUNCTIONS
 uint16_t half_saturate(uint16_t a);
 
-/* ---- Integers --------------------------------------------------------------------------------- */
+/* ---- Integers ---------------------------------------------------------------------------------
+ */
 
 /* The hardware does not trap: x / 0 has all bits set, x % 0 is x, and the one overflow wraps. */
 #pragma GCC diagnostic push
@@ -143,8 +144,7 @@ static inline uint32_t scalar_shift_amount(uint64_t a, uint32_t top)
     return a == 0 ? UINT32_MAX : top - (63 - (uint32_t)__builtin_clzll(a));
 }
 
-static inline uint64_t scalar_bfe(uint64_t a, uint32_t b, uint32_t c, unsigned bits,
-                                  bool is_signed)
+static inline uint64_t scalar_bfe(uint64_t a, uint32_t b, uint32_t c, unsigned bits, bool is_signed)
 {
     unsigned position = b & 0xFF, length = c & 0xFF;
     if (length == 0)
@@ -267,7 +267,8 @@ static inline uint32_t scalar_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned 
 #define INTEGER_TO_BF16(a, mode)                                                                   \
     (IS_SIGNED(a) ? bfloat_from_s64((int64_t)(a), mode) : bfloat_from_u64((uint64_t)(a), mode))
 
-/* ---- Floating point --------------------------------------------------------------------------- */
+/* ---- Floating point ---------------------------------------------------------------------------
+ */
 
 static inline float scalar_nan(void)
 {
@@ -341,7 +342,8 @@ static inline float scalar_flush_f32(float a)
     return a;
 }
 
-/* div.approx: a * (1/b); for 2^126 < |b| < 2^128 the reciprocal is flushed and the quotient is 0. */
+/* div.approx: a * (1/b); for 2^126 < |b| < 2^128 the reciprocal is flushed and the quotient is 0.
+ */
 static inline float scalar_div_approx(float a, float b)
 {
     float magnitude = scalar_abs_f32(b);

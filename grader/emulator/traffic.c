@@ -1,9 +1,9 @@
 /* traffic.c - requests and sectors, as the profiler's L1 counters have them (traffic.h).
  *
- * Global: one request an instruction, whatever its width, and as many sectors as there are different
- * 32-byte pieces under the active lanes. Local memory is interleaved: the 32 lanes' words of one
- * 4-byte place in the frame lie side by side, eight lanes to a sector; an access of n words makes n
- * requests. Equal to Nsight Compute on an H200 (tests/fixtures/ptx/h200.tsv). */
+ * Global: one request an instruction, whatever its width, and as many sectors as there are
+ * different 32-byte pieces under the active lanes. Local memory is interleaved: the 32 lanes' words
+ * of one 4-byte place in the frame lie side by side, eight lanes to a sector; an access of n words
+ * makes n requests. Equal to Nsight Compute on an H200 (tests/fixtures/ptx/h200.tsv). */
 #include "emulator/machine.h"
 
 #define SECTOR 32
@@ -41,8 +41,7 @@ void traffic_count_global(struct traffic_count *count, const struct touched *tou
     count->sectors += count_different(sectors, used);
 }
 
-void traffic_count_local(struct traffic_count *count, const struct touched *touched,
-                         unsigned bytes)
+void traffic_count_local(struct traffic_count *count, const struct touched *touched, unsigned bytes)
 {
     if (touched->count == 0)
         return;

@@ -19,7 +19,8 @@ static void activate(struct warp *warp, struct group *group)
     warp->local_top = group->frame->local_base + group->frame->program->local_bytes;
 }
 
-/* ---- Meeting ---------------------------------------------------------------------------------- */
+/* ---- Meeting ----------------------------------------------------------------------------------
+ */
 
 static struct group *free_group(struct warp *warp)
 {
@@ -110,7 +111,8 @@ bool warp_release(struct warp *warp)
     return any;
 }
 
-/* ---- Running ---------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------------
+ */
 
 static struct group *pick(struct warp *warp)
 {
@@ -222,7 +224,8 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
     return op + 1;
 }
 
-/* ---- Branches --------------------------------------------------------------------------------- */
+/* ---- Branches ---------------------------------------------------------------------------------
+ */
 
 /* The lanes of `away` go on at `target`, the rest of the running group as it is; they meet at block
  * `meets`. */
@@ -242,11 +245,8 @@ static void split(struct warp *warp, uint32_t away, const struct op *target, uin
         }
     }
     struct group *other = free_group(warp);
-    *other = (struct group){.state = GROUP_READY,
-                            .mask = away,
-                            .next = target,
-                            .frame = warp->frame,
-                            .record = record};
+    *other = (struct group){
+        .state = GROUP_READY, .mask = away, .next = target, .frame = warp->frame, .record = record};
     group->record = record;
     group->mask &= ~away;
     warp->active = group->mask;
@@ -281,9 +281,8 @@ const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
         memcpy(&index, warp->registers + op->a + 4 * first, sizeof index);
         if (index >= op->imm) {
             struct fault_site site = {.op = op, .lane = first};
-            fault_report(warp, &site, "wild branch", false,
-                         "jumps to entry %u of a table of %llu", index,
-                         (unsigned long long)op->imm);
+            fault_report(warp, &site, "wild branch", false, "jumps to entry %u of a table of %llu",
+                         index, (unsigned long long)op->imm);
             launch_stop(warp);
             return NULL;
         }
@@ -302,7 +301,8 @@ const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
     }
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------- */
+/* ---- Ends -------------------------------------------------------------------------------------
+ */
 
 static void leave(struct warp *warp, uint32_t mask)
 {
@@ -370,7 +370,8 @@ const struct op *warp_return(struct warp *warp, const struct op *op)
     return next;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------ */
+/* ---- Calls ------------------------------------------------------------------------------------
+ */
 
 /* The function that the first lane calls, when lanes may call different ones: the others are split
  * off and come to this op again. */
