@@ -115,20 +115,20 @@ static enum ptx_space settle_space(enum ptx_space space, uint64_t *address)
 static struct region *settle_region(struct warp *warp, uint64_t address, unsigned bytes,
                                     bool is_store)
 {
-    struct worker *worker = warp->worker;
-    struct region *region = worker->last_region;
+    struct runner *runner = warp->runner;
+    struct region *region = runner->last_region;
     if (region == NULL || address - region->base >= region->bytes ||
         region->bytes - (address - region->base) < bytes) {
-        region = memory_find(worker->launch->emulator, address);
+        region = memory_find(runner->launch->emulator, address);
         if (region == NULL || address - region->base >= region->bytes ||
             region->bytes - (address - region->base) < bytes)
             return NULL;
-        worker->last_region = region;
+        runner->last_region = region;
     }
     if (is_store && region->kind > REGION_VARIABLE && region->kind != REGION_HEAP)
         return NULL;
     if (region->kind == REGION_HEAP &&
-        !heap_holds(&worker->launch->emulator->heap, address - region->base, bytes))
+        !heap_holds(&runner->launch->emulator->heap, address - region->base, bytes))
         return NULL;
     return region;
 }
@@ -147,17 +147,17 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
 {
     struct place place = {.address = access_lane_address(warp, op, access, lane)};
     const uint64_t written = place.address;
-    struct worker *worker = warp->worker;
+    struct runner *runner = warp->runner;
     place.space = settle_space(access->space, &place.address);
     bool inside = false;
     struct region *region = NULL;
     switch (place.space) {
     case PTX_SHARED:
-        inside = place.address <= worker->launch->shared_bytes &&
-                 worker->launch->shared_bytes - place.address >= bytes;
+        inside = place.address <= runner->launch->shared_bytes &&
+                 runner->launch->shared_bytes - place.address >= bytes;
         if (inside) {
-            place.data = worker->shared + place.address;
-            place.known = worker->shared_known;
+            place.data = runner->shared + place.address;
+            place.known = runner->shared_known;
             place.bit = place.address;
         }
         break;
@@ -202,7 +202,7 @@ uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct 
     if (place.fault || place.data == NULL)
         return NULL;
     if (place.known != NULL) {
-        if (warp->worker->launch->checks && !known_test(place.known, place.bit, bytes)) {
+        if (warp->runner->launch->checks && !known_test(place.known, place.bit, bytes)) {
             struct fault_site site = {
                 .op = op, .lane = lane, .address = place.address, .bytes = bytes, .space = *space};
             fault_report(warp, &site, "uninitialised read", false,
@@ -241,7 +241,7 @@ static void count(struct warp *warp, const struct access *access, const struct t
 {
     if (!access->counted)
         return;
-    struct traffic *traffic = &warp->worker->traffic;
+    struct traffic *traffic = &warp->runner->traffic;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
     traffic_count_global(is_store ? &traffic->global.store : &traffic->global.load, &touched[0],
                          bytes);
@@ -299,8 +299,8 @@ static bool load_same_local(struct warp *warp, const struct op *op, const struct
             memcpy(warp->registers + access->registers[e], warp->local + place + 4 * LANES * e,
                    4 * LANES);
     if (access->counted) {
-        warp->worker->traffic.local_array.load.requests += access->count;
-        warp->worker->traffic.local_array.load.sectors += 4 * access->count;
+        warp->runner->traffic.local_array.load.requests += access->count;
+        warp->runner->traffic.local_array.load.sectors += 4 * access->count;
     }
     return true;
 }
@@ -316,8 +316,8 @@ static bool store_same_local(struct warp *warp, const struct op *op, const struc
                4 * LANES);
     memset(warp->local_known + place / 8, 0xFF, (size_t)4 * LANES * access->count / 8);
     if (access->counted) {
-        warp->worker->traffic.local_array.store.requests += access->count;
-        warp->worker->traffic.local_array.store.sectors += 4 * access->count;
+        warp->runner->traffic.local_array.store.requests += access->count;
+        warp->runner->traffic.local_array.store.sectors += 4 * access->count;
     }
     return true;
 }
@@ -346,7 +346,7 @@ void access_load(struct warp *warp, const struct op *op)
                 memcpy(value, place.data, bytes);
                 known = place.known == NULL || known_test(place.known, place.bit, bytes);
             }
-            if (!known && warp->worker->launch->checks) {
+            if (!known && warp->runner->launch->checks) {
                 struct fault_site site = {.op = op,
                                           .lane = lane,
                                           .address = place.address,
@@ -396,7 +396,7 @@ void access_store(struct warp *warp, const struct op *op)
 void access_load_parameter(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
-    const uint8_t *from = warp->worker->launch->emulator->parameters->data + access->offset;
+    const uint8_t *from = warp->runner->launch->emulator->parameters->data + access->offset;
     for (uint32_t left = warp->active; left != 0; left &= left - 1)
         for (unsigned e = 0; e < access->count; ++e)
             put_element(warp->registers, access, e, (unsigned)__builtin_ctz(left),

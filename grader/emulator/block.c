@@ -4,13 +4,13 @@
 /* ---- Memory of warps and frames ----------------------------------------------------------------
  */
 
-static void *worker_memory(struct worker *worker, uint64_t bytes)
+static void *runner_memory(struct runner *runner, uint64_t bytes)
 {
-    if (worker->memory_used + bytes > CAP_WARP_MEMORY_BYTES)
+    if (runner->memory_used + bytes > CAP_WARP_MEMORY_BYTES)
         return NULL;
     void *memory = aligned_alloc(64, (bytes + 63) & ~UINT64_C(63));
     if (memory != NULL)
-        worker->memory_used += bytes;
+        runner->memory_used += bytes;
     return memory;
 }
 
@@ -32,8 +32,8 @@ static bool grow_local(struct warp *warp, uint32_t bytes)
     while (capacity < bytes)
         capacity *= 2;
     uint64_t data_bytes = capacity * LANES, known_bytes = capacity * LANES / 8 + 64;
-    uint8_t *data = worker_memory(warp->worker, data_bytes);
-    uint8_t *known = worker_memory(warp->worker, known_bytes);
+    uint8_t *data = runner_memory(warp->runner, data_bytes);
+    uint8_t *known = runner_memory(warp->runner, known_bytes);
     if (data == NULL || known == NULL) {
         free(data);
         free(known);
@@ -77,7 +77,7 @@ static struct frame *take_frame(struct warp *warp, const struct program *program
     struct frame *frame = calloc(1, sizeof *frame);
     if (frame == NULL)
         return NULL;
-    frame->registers = worker_memory(warp->worker, program->register_bytes + 64u);
+    frame->registers = runner_memory(warp->runner, program->register_bytes + 64u);
     if (frame->registers == NULL) {
         free(frame);
         return NULL;
@@ -147,7 +147,7 @@ static void free_warp(struct warp *warp)
 
 static void number_threads(struct warp *warp)
 {
-    const struct launch *launch = warp->worker->launch;
+    const struct launch *launch = warp->runner->launch;
     for (unsigned lane = 0; lane < LANES; ++lane) {
         unsigned thread = warp->number * LANES + lane;
         warp->tid[0][lane] = thread % launch->block[0];
@@ -156,18 +156,18 @@ static void number_threads(struct warp *warp)
     }
 }
 
-static struct warp *begin_warp(struct worker *worker, unsigned number)
+static struct warp *begin_warp(struct runner *runner, unsigned number)
 {
-    const struct launch *launch = worker->launch;
-    struct warp *warp = worker->spare;
+    const struct launch *launch = runner->launch;
+    struct warp *warp = runner->spare;
     if (warp != NULL)
-        worker->spare = warp->next_spare;
+        runner->spare = warp->next_spare;
     else
         warp = calloc(1, sizeof *warp);
     if (warp == NULL)
         return NULL;
     const unsigned left = launch->block_threads - number * LANES;
-    warp->worker = worker;
+    warp->runner = runner;
     warp->number = number;
     warp->existing = left >= LANES ? FULL_MASK : (UINT32_C(1) << left) - 1;
     warp->live = warp->existing;
@@ -186,7 +186,7 @@ static struct warp *begin_warp(struct worker *worker, unsigned number)
     }
     warp->groups[0] = (struct group){
         .state = GROUP_READY, .mask = warp->live, .next = program->ops, .frame = frame};
-    ++worker->warps_run;
+    ++runner->warps_run;
     return warp;
 }
 
@@ -209,12 +209,12 @@ static void reclaim_frames(struct warp *warp)
     }
 }
 
-static void end_warp(struct worker *worker, struct warp *warp)
+static void end_warp(struct runner *runner, struct warp *warp)
 {
-    worker->warps[warp->number] = NULL;
+    runner->warps[warp->number] = NULL;
     reclaim_frames(warp);
-    warp->next_spare = worker->spare;
-    worker->spare = warp;
+    warp->next_spare = runner->spare;
+    runner->spare = warp;
 }
 
 /* ---- Barriers ---------------------------------------------------------------------------------
@@ -226,21 +226,21 @@ static bool waits_at(const struct group *group, unsigned barrier)
 }
 
 /* Threads that wait, and how many it takes; and the outcome of bar.red over them. */
-static void barrier_release(struct worker *worker, unsigned barrier)
+static void barrier_release(struct runner *runner, unsigned barrier)
 {
     uint32_t any = 0, all = 1, sum = 0;
-    for (unsigned w = 0; w < worker->warp_count; ++w)
-        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
-            const struct group *group = &worker->warps[w]->groups[g];
+    for (unsigned w = 0; w < runner->warp_count; ++w)
+        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
+            const struct group *group = &runner->warps[w]->groups[g];
             if (!waits_at(group, barrier))
                 continue;
             any |= (group->vote & group->mask) != 0;
             all &= (group->vote & group->mask) == group->mask;
             sum += (uint32_t)__builtin_popcount(group->vote & group->mask);
         }
-    for (unsigned w = 0; w < worker->warp_count; ++w)
-        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
-            struct group *group = &worker->warps[w]->groups[g];
+    for (unsigned w = 0; w < runner->warp_count; ++w)
+        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
+            struct group *group = &runner->warps[w]->groups[g];
             if (!waits_at(group, barrier))
                 continue;
             group->state = GROUP_READY;
@@ -255,48 +255,48 @@ static void barrier_release(struct worker *worker, unsigned barrier)
                 memcpy(to, &predicate, sizeof predicate);
             }
         }
-    worker->barrier_arrived[barrier] = 0;
-    ++worker->barriers;
+    runner->barrier_arrived[barrier] = 0;
+    ++runner->barriers;
 }
 
 /* Opens every barrier that all have reached. */
-static bool open_barriers(struct worker *worker)
+static bool open_barriers(struct runner *runner)
 {
     bool opened = false;
     for (unsigned barrier = 0; barrier < BARRIERS; ++barrier) {
-        uint32_t waiting = worker->barrier_arrived[barrier], wanted = 0;
+        uint32_t waiting = runner->barrier_arrived[barrier], wanted = 0;
         bool anybody = false;
-        for (unsigned w = 0; w < worker->warp_count; ++w)
-            for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
-                const struct group *group = &worker->warps[w]->groups[g];
+        for (unsigned w = 0; w < runner->warp_count; ++w)
+            for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
+                const struct group *group = &runner->warps[w]->groups[g];
                 if (!waits_at(group, barrier))
                     continue;
                 anybody = true;
                 waiting += (uint32_t)__builtin_popcount(group->mask);
-                wanted = group->barrier_count != 0 ? group->barrier_count : worker->threads_live;
+                wanted = group->barrier_count != 0 ? group->barrier_count : runner->threads_live;
             }
         if (!anybody || waiting < wanted)
             continue;
-        barrier_release(worker, barrier);
+        barrier_release(runner, barrier);
         opened = true;
     }
     return opened;
 }
 
 /* Nobody can go on: who waits where? */
-static void report_deadlock(struct worker *worker)
+static void report_deadlock(struct runner *runner)
 {
     char words[400];
     size_t used = 0;
     struct warp *first = NULL;
     const struct group *waits = NULL;
-    for (unsigned w = 0; w < worker->warp_count && used < sizeof words - 80; ++w)
-        for (unsigned g = 0; worker->warps[w] != NULL && g < LANES; ++g) {
-            const struct group *group = &worker->warps[w]->groups[g];
+    for (unsigned w = 0; w < runner->warp_count && used < sizeof words - 80; ++w)
+        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
+            const struct group *group = &runner->warps[w]->groups[g];
             if (group->state != GROUP_BARRIER)
                 continue;
             if (first == NULL) {
-                first = worker->warps[w];
+                first = runner->warps[w];
                 waits = group;
             }
             const struct ptx_instruction *at = group->at->instruction;
@@ -314,78 +314,78 @@ static void report_deadlock(struct worker *worker)
     fault_report(first, &site, "barrier never met", false,
                  "waits at a barrier that the rest of the block never reaches (%u threads are "
                  "alive: %s)",
-                 worker->threads_live, words);
+                 runner->threads_live, words);
     launch_stop(first);
 }
 
 /* ---- The block --------------------------------------------------------------------------------
  */
 
-static bool run_warps(struct worker *worker)
+static bool run_warps(struct runner *runner)
 {
     bool any = false;
-    for (unsigned w = 0; w < worker->warp_count && !worker->stopped; ++w) {
-        if (worker->warp_done[w])
+    for (unsigned w = 0; w < runner->warp_count && !runner->stopped; ++w) {
+        if (runner->warp_done[w])
             continue;
-        if (worker->warps[w] == NULL) {
-            worker->warps[w] = begin_warp(worker, w);
-            if (worker->warps[w] == NULL) {
-                atomic_store(&worker->launch->no_memory, true);
-                worker->stopped = true;
+        if (runner->warps[w] == NULL) {
+            runner->warps[w] = begin_warp(runner, w);
+            if (runner->warps[w] == NULL) {
+                atomic_store(&runner->launch->no_memory, true);
+                runner->stopped = true;
                 return false;
             }
         }
-        struct warp *warp = worker->warps[w];
+        struct warp *warp = runner->warps[w];
         if (warp_is_ready(warp)) {
             warp_run(warp);
             any = true;
         }
         if (warp->live == 0) {
-            worker->warp_done[w] = true;
-            ++worker->warps_done;
-            end_warp(worker, warp);
+            runner->warp_done[w] = true;
+            ++runner->warps_done;
+            end_warp(runner, warp);
         }
     }
     return any;
 }
 
-void block_run(struct worker *worker, uint64_t number)
+void block_run(struct runner *runner, uint64_t number)
 {
-    const struct launch *launch = worker->launch;
-    worker->block_number = number;
-    worker->block[0] = (uint32_t)(number % launch->grid[0]);
-    worker->block[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
-    worker->block[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
-    worker->warps_done = 0;
-    worker->threads_live = launch->block_threads;
-    memset(worker->warp_done, 0, sizeof worker->warp_done);
-    memset(worker->barrier_arrived, 0, sizeof worker->barrier_arrived);
+    const struct launch *launch = runner->launch;
+    runner->block_number = number;
+    runner->block[0] = (uint32_t)(number % launch->grid[0]);
+    runner->block[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
+    runner->block[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    runner->warps_done = 0;
+    runner->threads_live = launch->block_threads;
+    memset(runner->warp_done, 0, sizeof runner->warp_done);
+    memset(runner->barrier_arrived, 0, sizeof runner->barrier_arrived);
     if (launch->shared_bytes > 0)
-        memset(worker->shared_known, 0, launch->shared_bytes / 8 + 1);
-    while (worker->warps_done < worker->warp_count && !worker->stopped) {
-        if (run_warps(worker) || worker->stopped || open_barriers(worker))
+        memset(runner->shared_known, 0, launch->shared_bytes / 8 + 1);
+    while (runner->warps_done < runner->warp_count && !runner->stopped) {
+        if (run_warps(runner) || runner->stopped || open_barriers(runner))
             continue;
         bool released = false;
-        for (unsigned w = 0; w < worker->warp_count; ++w)
-            released = (worker->warps[w] != NULL && warp_release(worker->warps[w])) || released;
-        if (!released && worker->warps_done < worker->warp_count) {
-            report_deadlock(worker);
-            worker->stopped = true;
+        for (unsigned w = 0; w < runner->warp_count; ++w)
+            released = (runner->warps[w] != NULL && warp_release(runner->warps[w])) || released;
+        if (!released && runner->warps_done < runner->warp_count) {
+            report_deadlock(runner);
+            runner->stopped = true;
         }
     }
-    for (unsigned w = 0; w < worker->warp_count; ++w)
-        if (worker->warps[w] != NULL)
-            end_warp(worker, worker->warps[w]);
+    for (unsigned w = 0; w < runner->warp_count; ++w)
+        if (runner->warps[w] != NULL)
+            end_warp(runner, runner->warps[w]);
 }
 
-void worker_release(struct worker *worker)
+void runner_release(struct runner *runner)
 {
-    while (worker->spare != NULL) {
-        struct warp *next = worker->spare->next_spare;
-        free_warp(worker->spare);
-        worker->spare = next;
+    while (runner->spare != NULL) {
+        struct warp *next = runner->spare->next_spare;
+        free_warp(runner->spare);
+        runner->spare = next;
     }
-    free(worker->shared);
-    free(worker->shared_known);
-    free(worker->faults);
+    free(runner->shared);
+    free(runner->shared_known);
+    free(runner->faults);
 }

@@ -18,11 +18,11 @@ static bool read_generic(struct warp *warp, unsigned lane, uint64_t address, voi
     const uint8_t *from = NULL;
     if (address - SHARED_WINDOW < WINDOW_BYTES) {
         address -= SHARED_WINDOW;
-        if (address + bytes > warp->worker->launch->shared_bytes)
+        if (address + bytes > warp->runner->launch->shared_bytes)
             return false;
-        from = warp->worker->shared + address;
+        from = warp->runner->shared + address;
     } else {
-        const struct region *region = memory_find(warp->worker->launch->emulator, address);
+        const struct region *region = memory_find(warp->runner->launch->emulator, address);
         if (region == NULL || address - region->base >= region->bytes ||
             region->bytes - (address - region->base) < bytes)
             return false;
@@ -137,7 +137,7 @@ static void print_conversion(struct warp *warp, unsigned lane, struct conversion
     }
 #pragma GCC diagnostic pop
     if (used > 0)
-        print_bytes(warp->worker->launch, text,
+        print_bytes(warp->runner->launch, text,
                     (size_t)used < sizeof text ? (size_t)used : sizeof text - 1);
 }
 
@@ -145,7 +145,7 @@ static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address
                        uint64_t arguments)
 {
     char format[4096];
-    struct launch *launch = warp->worker->launch;
+    struct launch *launch = warp->runner->launch;
     read_string(warp, lane, format_address, format, sizeof format);
     uint64_t next = arguments;
     for (const char *p = format; *p != '\0';) {
@@ -223,7 +223,7 @@ const char *heap_refuses(struct heap *heap, uint64_t offset)
 
 static void free_lane(struct warp *warp, const struct op *op, unsigned lane, uint64_t address)
 {
-    struct heap *heap = &warp->worker->launch->emulator->heap;
+    struct heap *heap = &warp->runner->launch->emulator->heap;
     if (address == 0)
         return;
     (void)pthread_mutex_lock(&heap->lock);
@@ -276,7 +276,7 @@ static void fail_assertion(struct warp *warp, const struct op *op, const struct 
 const struct op *builtin_call(struct warp *warp, const struct op *op)
 {
     const struct call *call = op->detail;
-    struct launch *launch = warp->worker->launch;
+    struct launch *launch = warp->runner->launch;
     if (call->kind == CALL_ASSERT) {
         fail_assertion(warp, op, call);
         return NULL;

@@ -267,7 +267,7 @@ static const struct op *barrier(struct warp *warp, const struct op *op)
         return NULL;
     }
     if (op->negated) { /* bar.arrive does not wait */
-        warp->worker->barrier_arrived[number] += (uint32_t)__builtin_popcount(warp->active);
+        warp->runner->barrier_arrived[number] += (uint32_t)__builtin_popcount(warp->active);
         return op + 1;
     }
     group->state = GROUP_BARRIER;
@@ -486,7 +486,7 @@ static void is_space(struct warp *warp, const struct op *op)
         const bool shared = address - SHARED_WINDOW < WINDOW_BYTES;
         const bool local = address - LOCAL_WINDOW < WINDOW_BYTES;
         const struct region *region =
-            shared || local ? NULL : memory_find(warp->worker->launch->emulator, address);
+            shared || local ? NULL : memory_find(warp->runner->launch->emulator, address);
         const bool inside = region != NULL && address - region->base < region->bytes;
         bool yes = false;
         switch ((enum ptx_space)op->imm) {

@@ -1,6 +1,6 @@
 /* faults.c - what went wrong, in full the first time, counted from then on.
  *
- * A worker keeps one note for each kind of fault and instruction. The notes of all workers are
+ * A runner keeps one note for each kind of fault and instruction. The notes of all runners are
  * merged after the launch (launch.c): the one of the lowest block is shown, so that the outcome
  * does not depend on which thread was faster. */
 #include "emulator/machine.h"
@@ -22,10 +22,10 @@ static void describe_place(const struct warp *warp, const struct op *op,
                            struct emulator_fault *fault, char *text, size_t room)
 {
     const struct ptx_instruction *instruction = op->instruction;
-    const struct ptx_module *module = warp->worker->launch->emulator->module;
+    const struct ptx_module *module = warp->runner->launch->emulator->module;
     const struct ptx_location *location = instruction == NULL ? NULL : instruction->location;
     fault->ptx_line = instruction == NULL ? 0 : instruction->line;
-    const struct ptx_location *first = warp->worker->launch->kernel->entry->first_location;
+    const struct ptx_location *first = warp->runner->launch->kernel->entry->first_location;
     if (location != NULL) {
         unsigned file = location->file, line = location->line;
         if (first != NULL && file != first->file && location->inlined_line != 0 &&
@@ -56,23 +56,23 @@ static void describe_index(char *text, size_t room, const unsigned index[3], con
 }
 
 /* The note to count in; NULL: too many different faults already. *is_new: it has to be filled. */
-static struct fault_note *find_note(struct worker *worker, const char *kind, const void *key,
+static struct fault_note *find_note(struct runner *runner, const char *kind, const void *key,
                                     bool *is_new)
 {
-    for (size_t i = 0; i < worker->fault_count; ++i)
-        if (worker->faults[i].key == key && strcmp(worker->faults[i].fault.kind, kind) == 0) {
-            *is_new = worker->faults[i].block > worker->block_number;
-            return &worker->faults[i];
+    for (size_t i = 0; i < runner->fault_count; ++i)
+        if (runner->faults[i].key == key && strcmp(runner->faults[i].fault.kind, kind) == 0) {
+            *is_new = runner->faults[i].block > runner->block_number;
+            return &runner->faults[i];
         }
-    if (worker->fault_count == CAP_FAULT_LINES)
+    if (runner->fault_count == CAP_FAULT_LINES)
         return NULL;
-    if (worker->faults == NULL) {
-        worker->faults = calloc(CAP_FAULT_LINES, sizeof *worker->faults);
-        if (worker->faults == NULL)
+    if (runner->faults == NULL) {
+        runner->faults = calloc(CAP_FAULT_LINES, sizeof *runner->faults);
+        if (runner->faults == NULL)
             return NULL;
     }
     *is_new = true;
-    struct fault_note *note = &worker->faults[worker->fault_count++];
+    struct fault_note *note = &runner->faults[runner->fault_count++];
     note->key = key;
     return note;
 }
@@ -80,10 +80,10 @@ static struct fault_note *find_note(struct worker *worker, const char *kind, con
 static void report(struct warp *warp, const struct fault_site *site, const char *kind, bool warning,
                    const char *words, const char *after)
 {
-    struct worker *worker = warp->worker;
-    const struct launch *launch = worker->launch;
+    struct runner *runner = warp->runner;
+    const struct launch *launch = runner->launch;
     bool is_new = false;
-    struct fault_note *note = find_note(worker, kind, site->op->instruction, &is_new);
+    struct fault_note *note = find_note(runner, kind, site->op->instruction, &is_new);
     if (note == NULL)
         return;
     struct emulator_fault *fault = &note->fault;
@@ -92,12 +92,12 @@ static void report(struct warp *warp, const struct fault_site *site, const char 
         return;
     const uint64_t count = fault->count;
     *fault = (struct emulator_fault){.count = count, .warning = warning};
-    note->block = worker->block_number;
+    note->block = runner->block_number;
     (void)snprintf(fault->kind, sizeof fault->kind, "%s", kind);
     fault->address = site->address;
     fault->bytes = site->bytes;
     for (unsigned i = 0; i < 3; ++i) {
-        fault->block[i] = worker->block[i];
+        fault->block[i] = runner->block[i];
         fault->thread[i] = warp->tid[i][site->lane];
     }
     char place[160], block[64], thread[64];
@@ -119,7 +119,7 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
     if (site->bytes != 0) {
         char owner[96] = "";
         const struct region *region =
-            site->space == PTX_GLOBAL ? memory_find(warp->worker->launch->emulator, site->address)
+            site->space == PTX_GLOBAL ? memory_find(warp->runner->launch->emulator, site->address)
                                       : NULL;
         if (region != NULL && site->address - region->base < region->bytes)
             (void)snprintf(owner, sizeof owner, ", byte %llu of `%s`",
@@ -192,7 +192,7 @@ static void describe_global(const struct emulator *emulator, const struct fault_
 void fault_access(struct warp *warp, const struct fault_site *site)
 {
     char words[256], after[384];
-    const struct launch *launch = warp->worker->launch;
+    const struct launch *launch = warp->runner->launch;
     char size[TEXT_NUMBER_BYTES];
     if (site->space == PTX_SHARED || site->space == PTX_LOCAL) {
         bool shared = site->space == PTX_SHARED;

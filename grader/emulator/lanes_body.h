@@ -217,14 +217,14 @@ static inline bool is_consecutive(const t_u64 *address)
 /* The place of 128 bytes that lie in one region and may be read as they are; NULL: look closer. */
 static inline uint8_t *find_run(struct warp *warp, uint64_t address, struct region **ret)
 {
-    struct region *region = warp->worker->last_region;
+    struct region *region = warp->runner->last_region;
     if (region == NULL || address - region->base > region->bytes ||
         region->bytes - (address - region->base) < 4 * LANES) {
-        region = memory_find(warp->worker->launch->emulator, address);
+        region = memory_find(warp->runner->launch->emulator, address);
         if (region == NULL || region->bytes < 4 * LANES ||
             address - region->base > region->bytes - 4 * LANES)
             return NULL;
-        warp->worker->last_region = region;
+        warp->runner->last_region = region;
     }
     *ret = region;
     return (address & 3) == 0 && region->kind != REGION_HEAP
@@ -249,7 +249,7 @@ static void load_global_32(struct warp *warp, const struct op *op)
         if (data != NULL &&
             (region->all_known || known_test(region->known, first - region->base, 4 * LANES))) {
             memcpy(warp->registers + access->registers[0], data, 4 * LANES);
-            count_run(&warp->worker->traffic.global.load, first);
+            count_run(&warp->runner->traffic.global.load, first);
             return;
         }
     }
@@ -268,7 +268,7 @@ static void store_global_32(struct warp *warp, const struct op *op)
             memcpy(data, warp->registers + access->registers[0], 4 * LANES);
             if (!region->all_known)
                 known_set(region->known, first - region->base, 4 * LANES);
-            count_run(&warp->worker->traffic.global.store, first);
+            count_run(&warp->runner->traffic.global.store, first);
             return;
         }
     }

@@ -195,7 +195,7 @@ int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, s
 /* ---- Launches ---------------------------------------------------------------------------------
  */
 
-/* Instructions that a worker takes from the budget at a time. */
+/* Instructions that a runner takes from the budget at a time. */
 #define BUDGET_SHARE 1000000
 
 static int64_t now_ns(void)
@@ -214,22 +214,22 @@ static void stop_at(struct launch *launch, uint64_t block)
 
 void launch_stop(struct warp *warp)
 {
-    warp->worker->stopped = true;
-    stop_at(warp->worker->launch, warp->worker->block_number);
+    warp->runner->stopped = true;
+    stop_at(warp->runner->launch, warp->runner->block_number);
 }
 
-bool worker_more_budget(struct warp *warp, const struct op *op)
+bool runner_more_budget(struct warp *warp, const struct op *op)
 {
-    struct worker *worker = warp->worker;
-    struct launch *launch = worker->launch;
+    struct runner *runner = warp->runner;
+    struct launch *launch = runner->launch;
     const bool late = launch->deadline_ns != 0 && now_ns() > launch->deadline_ns;
     uint64_t left = atomic_load(&launch->budget);
     uint64_t share = 0;
     do
         share = left < BUDGET_SHARE ? left : BUDGET_SHARE;
     while (!atomic_compare_exchange_weak(&launch->budget, &left, left - share));
-    worker->budget += share;
-    if (worker->budget >= op->imm && !late)
+    runner->budget += share;
+    if (runner->budget >= op->imm && !late)
         return true;
     struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(warp->active)};
     if (late)
@@ -240,34 +240,34 @@ bool worker_more_budget(struct warp *warp, const struct op *op)
             "does not end: it was still here after %llu instructions of the launch's warps",
             (unsigned long long)launch->budget_given);
     atomic_store(&launch->out_of_budget, true);
-    worker->stopped = true;
+    runner->stopped = true;
     stop_at(launch, 0);
     return false;
 }
 
 static void *work(void *payload)
 {
-    struct worker *worker = payload;
-    struct launch *launch = worker->launch;
+    struct runner *runner = payload;
+    struct launch *launch = runner->launch;
     for (;;) {
         const uint64_t first = atomic_fetch_add(&launch->next_block, launch->chunk);
         for (uint64_t block = first; block < first + launch->chunk; ++block) {
             if (block >= launch->blocks || block > atomic_load(&launch->stop_block) ||
                 atomic_load(&launch->out_of_budget) || atomic_load(&launch->no_memory))
                 return NULL;
-            worker->stopped = false;
-            block_run(worker, block);
+            runner->stopped = false;
+            block_run(runner, block);
         }
     }
 }
 
-static int prepare_worker(struct worker *worker, struct launch *launch)
+static int prepare_runner(struct runner *runner, struct launch *launch)
 {
-    *worker = (struct worker){.launch = launch, .warp_count = launch->warps_per_block};
+    *runner = (struct runner){.launch = launch, .warp_count = launch->warps_per_block};
     if (launch->shared_bytes > 0) {
-        worker->shared = calloc(1, launch->shared_bytes + 64u);
-        worker->shared_known = calloc(1, launch->shared_bytes / 8 + 64u);
-        if (worker->shared == NULL || worker->shared_known == NULL)
+        runner->shared = calloc(1, launch->shared_bytes + 64u);
+        runner->shared_known = calloc(1, launch->shared_bytes / 8 + 64u);
+        if (runner->shared == NULL || runner->shared_known == NULL)
             return -1;
     }
     return 0;
@@ -283,13 +283,13 @@ static int compare_notes(const void *a, const void *b)
     return (x->fault.ptx_line > y->fault.ptx_line) - (x->fault.ptx_line < y->fault.ptx_line);
 }
 
-/* One list of all workers' notes: equal kinds and instructions are added up, the first block first.
+/* One list of all runners' notes: equal kinds and instructions are added up, the first block first.
  */
-static int merge_faults(struct emulator_result *result, struct worker *workers, unsigned count)
+static int merge_faults(struct emulator_result *result, struct runner *runners, unsigned count)
 {
     size_t total = 0;
     for (unsigned w = 0; w < count; ++w)
-        total += workers[w].fault_count;
+        total += runners[w].fault_count;
     if (total == 0)
         return 0;
     AUTO_FREE struct fault_note *notes = calloc(total, sizeof *notes);
@@ -297,8 +297,8 @@ static int merge_faults(struct emulator_result *result, struct worker *workers, 
         return -1;
     size_t used = 0;
     for (unsigned w = 0; w < count; ++w)
-        for (size_t i = 0; i < workers[w].fault_count; ++i) {
-            const struct fault_note *note = &workers[w].faults[i];
+        for (size_t i = 0; i < runners[w].fault_count; ++i) {
+            const struct fault_note *note = &runners[w].faults[i];
             size_t k = 0;
             while (k < used && (notes[k].key != note->key ||
                                 strcmp(notes[k].fault.kind, note->fault.kind) != 0))
@@ -331,16 +331,16 @@ static void add_direction(struct traffic_direction *to, const struct traffic_dir
     to->store.sectors += from->store.sectors;
 }
 
-static int collect(struct emulator_result *result, struct launch *launch, struct worker *workers,
+static int collect(struct emulator_result *result, struct launch *launch, struct runner *runners,
                    unsigned count, struct error *err)
 {
     for (unsigned w = 0; w < count; ++w) {
-        add_direction(&result->traffic.global, &workers[w].traffic.global);
-        add_direction(&result->traffic.local_array, &workers[w].traffic.local_array);
-        result->warps += workers[w].warps_run;
-        result->warp_instructions += workers[w].instructions;
+        add_direction(&result->traffic.global, &runners[w].traffic.global);
+        add_direction(&result->traffic.local_array, &runners[w].traffic.local_array);
+        result->warps += runners[w].warps_run;
+        result->warp_instructions += runners[w].instructions;
     }
-    if (atomic_load(&launch->no_memory) || merge_faults(result, workers, count) != 0)
+    if (atomic_load(&launch->no_memory) || merge_faults(result, runners, count) != 0)
         return error_no_memory(err);
     result->printed = launch->printed;
     launch->printed = (struct bytes){0};
@@ -351,34 +351,34 @@ static int collect(struct emulator_result *result, struct launch *launch, struct
     return 0;
 }
 
-static int run_workers(struct emulator_result *result, struct launch *launch, unsigned threads,
-                       struct error *err)
+static int run_all(struct emulator_result *result, struct launch *launch, unsigned threads,
+                   struct error *err)
 {
-    struct worker *workers = aligned_alloc(64, threads * sizeof *workers);
+    struct runner *runners = aligned_alloc(64, threads * sizeof *runners);
     AUTO_FREE pthread_t *handles = calloc(threads, sizeof *handles);
-    if (workers == NULL || handles == NULL) {
-        free(workers);
+    if (runners == NULL || handles == NULL) {
+        free(runners);
         return error_no_memory(err);
     }
     int status = 0;
     unsigned prepared = 0, started = 1;
     for (; prepared < threads && status == 0; ++prepared)
-        status = prepare_worker(&workers[prepared], launch);
+        status = prepare_runner(&runners[prepared], launch);
     if (status == 0) {
         /* This thread works too; where another cannot be had, fewer do. */
         while (started < threads &&
-               pthread_create(&handles[started], NULL, work, &workers[started]) == 0)
+               pthread_create(&handles[started], NULL, work, &runners[started]) == 0)
             ++started;
-        (void)work(&workers[0]);
+        (void)work(&runners[0]);
         for (unsigned w = 1; w < started; ++w)
             (void)pthread_join(handles[w], NULL);
-        status = collect(result, launch, workers, started, err);
+        status = collect(result, launch, runners, started, err);
     } else {
         (void)error_no_memory(err);
     }
     for (unsigned w = 0; w < prepared; ++w)
-        worker_release(&workers[w]);
-    free(workers);
+        runner_release(&runners[w]);
+    free(runners);
     return status;
 }
 
@@ -496,7 +496,7 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
     launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
     launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
     (void)pthread_mutex_init(&launch.lock, NULL);
-    int status = run_workers(ret, &launch, threads, err);
+    int status = run_all(ret, &launch, threads, err);
     (void)pthread_mutex_destroy(&launch.lock);
     bytes_release(&launch.printed);
     if (status != 0)

@@ -4,7 +4,7 @@
  * called for 32 lanes at a time. Registers are arrays of 32 lanes in a byte array (the register
  * file of a call frame); operands are byte offsets into it. A predicate is a 32-bit mask.
  *
- * A launch hands blocks to host threads (`struct worker`). A worker runs the warps of one block by
+ * A launch hands blocks to host threads (`struct runner`). A runner runs the warps of one block by
  * turns; a warp runs until it ends, waits at a barrier, or has had its share. Within a warp, lanes
  * that went different ways form groups (`struct group`); one group runs at a time. Where a branch
  * splits a group, a `struct record` remembers the block at which all paths meet again (the
@@ -243,7 +243,7 @@ struct warp {
     uint32_t live;      /* lanes that have not exited */
     struct group *group;
     struct frame *frame;
-    struct worker *worker;
+    struct runner *runner;
     const struct program *program;
     unsigned number;    /* in the block */
     uint32_t existing;  /* lanes that the block has */
@@ -262,7 +262,7 @@ struct warp {
     uint32_t tid[3][LANES];
 };
 
-struct fault_note { /* a kind of fault at an instruction, as one worker met it */
+struct fault_note { /* a kind of fault at an instruction, as one runner met it */
     struct emulator_fault fault;
     const void *key;
     uint64_t block; /* linear number of the first */
@@ -271,7 +271,7 @@ struct fault_note { /* a kind of fault at an instruction, as one worker met it *
 
 struct launch;
 
-struct worker {
+struct runner {
     struct launch *launch;
     struct region *last_region; /* most accesses fall where the one before fell */
     uint8_t *shared, *shared_known;
@@ -309,7 +309,7 @@ struct launch {
     bool printed_cut;
     atomic_bool no_memory, out_of_budget;
     uint64_t budget_given;
-    uint64_t chunk; /* blocks that a worker takes at a time */
+    uint64_t chunk; /* blocks that a runner takes at a time */
 };
 
 /* lanes_body.h, compiled twice */
@@ -375,8 +375,8 @@ const struct op *warp_exit(struct warp *warp, const struct op *op);
 const struct op *warp_trap(struct warp *warp, const struct op *op);
 
 /* block.c */
-void block_run(struct worker *worker, uint64_t number);
-void worker_release(struct worker *worker);
+void block_run(struct runner *runner, uint64_t number);
+void runner_release(struct runner *runner);
 /* NULL after reporting a fault. `site` is the call. */
 struct frame *frame_open(struct warp *warp, const struct program *program, struct frame *parent,
                          uint32_t mask, const struct op *site);
@@ -384,7 +384,7 @@ void frame_close(struct warp *warp, struct frame *frame);
 
 /* launch.c: asks for more of the instruction budget and looks at the clock; false: the launch is
  * over (reported). */
-bool worker_more_budget(struct warp *warp, const struct op *op);
+bool runner_more_budget(struct warp *warp, const struct op *op);
 
 /* lower_memory.c: the arguments and results of a call have the sizes that the function wants. */
 bool call_fits(const struct call *call, const struct ptx_body *body);

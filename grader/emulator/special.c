@@ -62,8 +62,8 @@ enum special special_find(const char *name, char component, enum width *width)
 /* A clock that only goes forward: instructions run, or the host's time in ns for globaltimer. */
 static uint64_t uniform_value(const struct warp *warp, enum special special)
 {
-    const struct worker *worker = warp->worker;
-    const struct launch *launch = worker->launch;
+    const struct runner *runner = warp->runner;
+    const struct launch *launch = runner->launch;
     const uint32_t dynamic =
         launch->shared_bytes - ((launch->kernel->shared_bytes + 15) & ~UINT32_C(15));
     struct timespec now;
@@ -75,7 +75,7 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
     case SPECIAL_CTAID_X:
     case SPECIAL_CTAID_Y:
     case SPECIAL_CTAID_Z:
-        return worker->block[special - SPECIAL_CTAID_X];
+        return runner->block[special - SPECIAL_CTAID_X];
     case SPECIAL_NCTAID_X:
     case SPECIAL_NCTAID_Y:
     case SPECIAL_NCTAID_Z:
@@ -90,9 +90,9 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
         return 1;
     case SPECIAL_CLOCK:
     case SPECIAL_CLOCK64:
-        return worker->instructions * 4;
+        return runner->instructions * 4;
     case SPECIAL_CLOCK_HI:
-        return worker->instructions * 4 >> 32;
+        return runner->instructions * 4 >> 32;
     case SPECIAL_GLOBALTIMER:
     case SPECIAL_GLOBALTIMER_LO:
     case SPECIAL_GLOBALTIMER_HI: {
@@ -166,7 +166,7 @@ void defined_check(struct warp *warp, const struct op *op)
     uint32_t defined;
     memcpy(&defined, warp->registers + op->a, sizeof defined);
     const uint32_t missing = warp->active & ~defined;
-    if (missing == 0 || !warp->worker->launch->checks)
+    if (missing == 0 || !warp->runner->launch->checks)
         return;
     const struct ptx_operand *operand = op->detail;
     for (uint32_t left = missing; left != 0; left &= left - 1) {

@@ -137,7 +137,7 @@ bool warp_is_ready(const struct warp *warp)
 static void execute(struct warp *warp, const struct op *op)
 {
     void (*const blend)(void *, const void *, uint32_t, enum width) = lanes_best()->blend;
-    uint8_t *const scratch = warp->worker->scratch;
+    uint8_t *const scratch = warp->runner->scratch;
     while (op != NULL) {
         uint8_t *const registers = warp->registers;
         if (warp->active == warp->frame->mask) {
@@ -162,7 +162,7 @@ static void execute(struct warp *warp, const struct op *op)
 void warp_run(struct warp *warp)
 {
     warp->slice = SLICE;
-    for (struct group *group = pick(warp); group != NULL && !warp->worker->stopped && !warp->yields;
+    for (struct group *group = pick(warp); group != NULL && !warp->runner->stopped && !warp->yields;
          group = pick(warp)) {
         activate(warp, group);
         execute(warp, group->next);
@@ -179,8 +179,8 @@ void warp_guarded(struct warp *warp, const struct op *op)
     warp->active &= op->negated ? ~predicate : predicate;
     if (warp->active != 0) {
         if (op->inner == OP_LANES) {
-            op->guarded.lanes(warp->registers, op, warp->worker->scratch);
-            lanes_best()->blend(warp->registers + op->d, warp->worker->scratch, warp->active,
+            op->guarded.lanes(warp->registers, op, warp->runner->scratch);
+            lanes_best()->blend(warp->registers + op->d, warp->runner->scratch, warp->active,
                                 (enum width)op->width);
         } else {
             op->guarded.step(warp, op);
@@ -210,14 +210,14 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
            group->record->frame == warp->frame)
         if (!arrive(warp))
             return NULL;
-    struct worker *worker = warp->worker;
-    worker->instructions += op->imm;
-    if (worker->budget < op->imm && !worker_more_budget(warp, op))
+    struct runner *runner = warp->runner;
+    runner->instructions += op->imm;
+    if (runner->budget < op->imm && !runner_more_budget(warp, op))
         return NULL;
-    worker->budget -= op->imm;
+    runner->budget -= op->imm;
     if (warp->slice < op->imm) {
         warp->slice = SLICE;
-        if (warp->worker->warp_count > 1 || warp->active != warp->live)
+        if (warp->runner->warp_count > 1 || warp->active != warp->live)
             return take_turns(warp, op + 1);
     }
     warp->slice -= op->imm;
@@ -307,7 +307,7 @@ const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
 static void leave(struct warp *warp, uint32_t mask)
 {
     warp->live &= ~mask;
-    warp->worker->threads_live -= (uint32_t)__builtin_popcount(mask);
+    warp->runner->threads_live -= (uint32_t)__builtin_popcount(mask);
     for (struct frame *frame = warp->frame, *parent = NULL; frame != NULL; frame = parent) {
         parent = frame->parent;
         frame->mask &= ~mask;
@@ -382,7 +382,7 @@ static const struct program *indirect_target(struct warp *warp, const struct op 
     uint64_t pointer;
     memcpy(&pointer, warp->registers + call->pointer + 8 * first, sizeof pointer);
     const struct program *target =
-        kernel_function_at(warp->worker->launch->emulator, call->kernel, pointer);
+        kernel_function_at(warp->runner->launch->emulator, call->kernel, pointer);
     if (target == NULL || target->body->face.is_entry || !call_fits(call, target->body)) {
         struct fault_site site = {.op = op, .lane = first, .address = pointer};
         fault_report(warp, &site, "wild call", false, "calls 0x%llx, which is no function that %s",
