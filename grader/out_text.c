@@ -182,17 +182,22 @@ static void write_times(struct bytes *out, const struct grade *grade)
     }
 }
 
-static void write_direction(struct bytes *out, const char *name,
+static void write_direction(struct bytes *out, const char *kernel, const char *space,
                             const struct traffic_direction *traffic)
 {
-    char numbers[4][TEXT_NUMBER_BYTES];
-    if (!traffic->known)
-        return;
-    bytes_printf(out, "    %-12s loads %s requests, %s sectors; stores %s requests, %s sectors\n",
-                 name, text_number(traffic->load.requests, numbers[0]),
-                 text_number(traffic->load.sectors, numbers[1]),
-                 text_number(traffic->store.requests, numbers[2]),
-                 text_number(traffic->store.sectors, numbers[3]));
+    const uint64_t numbers[] = {traffic->load.requests, traffic->load.sectors,
+                                traffic->store.requests, traffic->store.sectors};
+    bytes_printf(out, "%-17s %-11s", kernel, space);
+    for (size_t i = 0; i < COUNT_OF(numbers); ++i) {
+        char text[TEXT_NUMBER_BYTES];
+        bytes_printf(out, " %11s", traffic->known ? text_number(numbers[i], text) : "-");
+    }
+    bytes_append_text(out, "\n");
+}
+
+static bool any_traffic(const struct traffic *traffic)
+{
+    return traffic->global.known || traffic->local_array.known || traffic->spill.known;
 }
 
 static void write_traffic(struct bytes *out, const struct grade *grade)
@@ -200,16 +205,17 @@ static void write_traffic(struct bytes *out, const struct grade *grade)
     bool first = true;
     for (size_t i = 0; i < grade->kernel_count; ++i) {
         const struct grade_kernel *kernel = &grade->kernels[i];
-        const struct traffic *traffic = &kernel->traffic;
-        if (!traffic->global.known && !traffic->local_array.known && !traffic->spill.known)
+        if (!any_traffic(&kernel->traffic))
             continue;
         if (first)
-            bytes_append_text(out, "\nMemory traffic of one launch at the L1 cache:\n");
+            bytes_printf(out,
+                         "\nMemory traffic of one launch, counted at the L1 cache:\n"
+                         "%-17s %-11s %11s %11s %11s %11s\n",
+                         "", "", "loads", "sectors", "stores", "sectors");
         first = false;
-        bytes_printf(out, "  %s\n", kernel->name);
-        write_direction(out, "global", &traffic->global);
-        write_direction(out, "local array", &traffic->local_array);
-        write_direction(out, "spill", &traffic->spill);
+        write_direction(out, kernel->name, "global", &kernel->traffic.global);
+        write_direction(out, "", "local array", &kernel->traffic.local_array);
+        write_direction(out, "", "spill", &kernel->traffic.spill);
     }
 }
 
