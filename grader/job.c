@@ -113,6 +113,7 @@ static int lay_out(struct layout *layout, const struct run_request *request,
         .launch_count = (uint32_t)request->launch_count,
         .argument_count = (uint32_t)argument_count,
         .poison_seed = request->poison_seed,
+        .guards_only = request->guards_only,
         .wall_ns = request->launch_wall_ns > 0 ? (uint64_t)request->launch_wall_ns
                                                : (uint64_t)LIMIT_LAUNCH_SECONDS * 1000000000,
         .launches = place(&layout->end, request->launch_count * sizeof *layout->launches),

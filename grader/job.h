@@ -64,7 +64,8 @@ struct job_header {
     uint32_t threads, timing_rounds;
     uint32_t launch_count, argument_count;
     uint64_t poison_seed;
-    uint64_t wall_ns; /* of one launch, for an executor that can stop itself */
+    uint64_t wall_ns;     /* of one launch, for an executor that can stop itself */
+    uint64_t guards_only; /* 0 or 1 */
     struct job_span launches, arguments, module, scrub_module;
 };
 

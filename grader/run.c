@@ -225,12 +225,12 @@ static void judge_guards(struct session *session, struct run_launch_result *resu
     size_t count = session->request->launches[fence->launch].argument_count;
     if (fenced->changed && fenced->argument < count)
         run_result_set_fault(result, RUN_FAULTED, "out of bounds",
-                             "the kernel writes %s of the buffer \"%s\": a byte %llu bytes %s it "
-                             "changed.",
+                             "the kernel writes %s of the buffer \"%s\": the byte at its %s %llu "
+                             "has changed.",
                              fenced->after ? "behind the end" : "before the start",
                              argument_name(session, fence->launch, fenced->argument),
-                             (unsigned long long)fenced->distance,
-                             fenced->after ? "behind" : "before");
+                             fenced->after ? "end +" : "start -",
+                             (unsigned long long)fenced->distance + (fenced->after ? 0 : 1));
     else if (fenced->depends)
         run_result_set_fault(result, RUN_FAULTED, "out of bounds",
                              "the kernel reads memory beside its buffers: with other bytes there "

@@ -104,7 +104,7 @@ static unsigned rounded(int64_t bytes, unsigned least, unsigned most)
 {
     if (bytes >= most)
         return most;
-    unsigned whole = ((unsigned)bytes + 15) / 16 * 16;
+    unsigned whole = bytes > 0 ? ((unsigned)bytes + 15) / 16 * 16 : 0;
     return whole > least ? whole : least;
 }
 
@@ -116,7 +116,7 @@ int scrub_source(struct bytes *out, const char *target, int64_t frame_bytes, int
         return -1;
     bytes_printf(out, ".version %s\n.target sm_%u\n.address_size 64\n", version_of(arch.number),
                  arch.number);
-    if (frame_bytes > 0) {
+    if (frame_bytes > 0 || shared_bytes <= 0) {
         unsigned bytes = rounded(frame_bytes, 16, SCRUB_FRAME_MAX);
         bytes_printf(out, local_entry, bytes, bytes / 4, bytes / 4);
     }

@@ -20,7 +20,8 @@
 
 /* Writes the PTX into *out (initialised here; release it). `target` is "sm_75" or the like.
  * `frame_bytes` and `shared_bytes` are the largest of the kernels to be run, rounded up and capped
- * here; an entry exists only where its number is above 0, and with both 0 the text holds no entry.
+ * here; an entry exists only where its number is above 0, but one always does: a module without any
+ * is not worth finding out what a driver thinks of it.
  * -1 when the target is not understood or memory is short. */
 int scrub_source(struct bytes *out, const char *target, int64_t frame_bytes, int64_t shared_bytes);
 

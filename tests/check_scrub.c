@@ -104,7 +104,7 @@ static const struct {
     {-1, 1, "area[16384]", SCRUB_LOCAL_ENTRY},
     {0, 20000, "area[20000]", SCRUB_LOCAL_ENTRY},
     {0, INT64_MAX, "area[49152]", SCRUB_LOCAL_ENTRY},
-    {0, 0, ".target sm_90", ".entry"},
+    {0, 0, "frame[16]", SCRUB_SHARED_ENTRY}, /* never an empty module */
 };
 
 START_TEST(sizes_are_rounded_and_capped)

@@ -1,0 +1,186 @@
+/* worker_emulator.c - one launch on the PTX emulator.
+ *
+ * Every launch gets an emulator of its own, so that nothing a kernel leaves in a variable of the
+ * module reaches the next. Buffers lie where the emulator puts them; their bounds are checked to
+ * the byte, so no second placement is needed. */
+#include "worker.h"
+
+#include "caps.h"
+#include "emulator/emulator.h"
+
+static struct job_count count_of(const struct traffic_direction *direction)
+{
+    return (struct job_count){.known = direction->known,
+                              .load_requests = direction->load.requests,
+                              .load_sectors = direction->load.sectors,
+                              .store_requests = direction->store.requests,
+                              .store_sectors = direction->store.sectors};
+}
+
+static void take_fault(struct job_fault *into, const struct emulator_fault *from)
+{
+    into->line = from->line;
+    into->count = from->count;
+    (void)snprintf(into->kind, sizeof into->kind, "%s", from->kind);
+    (void)snprintf(into->text, sizeof into->text, "%s", from->text);
+    (void)snprintf(into->file, sizeof into->file, "%s", from->file);
+}
+
+/* The first fault that counts (or the first warning). NULL: none. */
+static const struct emulator_fault *find_fault(const struct emulator_result *result, bool warning)
+{
+    for (size_t i = 0; i < result->fault_count; ++i)
+        if (result->faults[i].warning == warning)
+            return &result->faults[i];
+    return NULL;
+}
+
+/* How many accesses met the kind of the first fault, at whatever line. */
+static uint64_t count_kind(const struct emulator_result *result, const struct emulator_fault *first)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < result->fault_count; ++i)
+        if (strcmp(result->faults[i].kind, first->kind) == 0)
+            count += result->faults[i].count;
+    return count;
+}
+
+struct buffers {
+    uint64_t addresses[RUN_ARGUMENTS_MAX];
+    const void *values[RUN_ARGUMENTS_MAX];
+    size_t value_bytes[RUN_ARGUMENTS_MAX];
+};
+
+static bool place_buffer(struct emulator *emulator, const struct job *job,
+                         const struct job_argument *argument, uint64_t *address, uint32_t poison)
+{
+    *address = emulator_allocate(emulator, argument->bytes, job_text(job, argument->name));
+    if (*address == 0)
+        return false;
+    if (argument->bytes == 0)
+        return true;
+    if (argument->role == RUN_INPUT)
+        return emulator_copy_in(emulator, *address, job->base + argument->data.offset,
+                                argument->bytes) == 0;
+    /* The result's own place serves as the poison's source: it is overwritten afterwards. */
+    worker_fill_poison(job->results + argument->first, argument->bytes, poison);
+    return emulator_poison(emulator, *address, job->results + argument->first, argument->bytes) ==
+           0;
+}
+
+static bool place_arguments(struct emulator *emulator, const struct job *job, uint32_t launch,
+                            struct buffers *buffers)
+{
+    const struct job_argument *arguments = job_launch_arguments(job, &job->launches[launch]);
+    uint32_t poison = run_poison_word(job->header->poison_seed, launch);
+    for (size_t i = 0; i < job->launches[launch].argument_count; ++i) {
+        if (arguments[i].role == RUN_SCALAR) {
+            buffers->values[i] = &arguments[i].scalar;
+            buffers->value_bytes[i] = arguments[i].scalar_bytes;
+            continue;
+        }
+        if (!place_buffer(emulator, job, &arguments[i], &buffers->addresses[i], poison))
+            return false;
+        buffers->values[i] = &buffers->addresses[i];
+        buffers->value_bytes[i] = sizeof buffers->addresses[i];
+    }
+    return true;
+}
+
+static bool fetch_buffers(struct emulator *emulator, const struct job *job, uint32_t launch,
+                          const struct buffers *buffers)
+{
+    const struct job_argument *arguments = job_launch_arguments(job, &job->launches[launch]);
+    for (size_t i = 0; i < job->launches[launch].argument_count; ++i)
+        if (arguments[i].role != RUN_SCALAR && arguments[i].bytes > 0 &&
+            emulator_copy_out(emulator, buffers->addresses[i], job->results + arguments[i].first,
+                              arguments[i].bytes) != 0)
+            return false;
+    return true;
+}
+
+static void judge(const struct emulator_result *result, uint32_t launch, struct job_record *answer)
+{
+    const struct emulator_fault *fault = find_fault(result, false);
+    const struct emulator_fault *warning = find_fault(result, true);
+    switch (result->status) {
+    case EMULATOR_FINISHED:
+        worker_record_init(answer, JOB_RAN, launch);
+        answer->ran.global = count_of(&result->traffic.global);
+        answer->ran.local_array = count_of(&result->traffic.local_array);
+        answer->ran.warps_launched = result->warps;
+        if (warning != NULL)
+            take_fault(&answer->ran.warning, warning);
+        return;
+    case EMULATOR_REFUSED:
+        worker_record_fault(answer, launch, RUN_REFUSED, "not emulated",
+                            "the emulator does not run this: %s", result->refusal);
+        return;
+    case EMULATOR_FAULTED:
+    case EMULATOR_STOPPED:
+        break;
+    }
+    bool stopped = result->status == EMULATOR_STOPPED;
+    worker_record_fault(answer, launch, stopped ? RUN_TIMED_OUT : RUN_FAULTED,
+                        stopped ? "time out" : "fault", "the kernel %s",
+                        stopped ? "did not end and was stopped" : "made a fault");
+    if (fault != NULL) {
+        take_fault(&answer->fault.fault, fault);
+        answer->fault.fault.count = count_kind(result, fault);
+    }
+}
+
+static void launch_it(struct emulator *emulator, const struct job *job, uint32_t launch,
+                      struct job_record *answer)
+{
+    const struct job_launch *spec = &job->launches[launch];
+    struct buffers buffers = {0};
+    if (!place_arguments(emulator, job, launch, &buffers)) {
+        worker_record_trouble(answer, "out of memory: the buffers of %s do not fit",
+                              job_text(job, spec->kernel));
+        return;
+    }
+    struct emulator_launch call = {.entry = job_text(job, spec->symbol),
+                                   .shared_bytes = spec->shared_bytes,
+                                   .arguments = buffers.values,
+                                   .argument_bytes = buffers.value_bytes,
+                                   .argument_count = spec->argument_count};
+    for (size_t i = 0; i < 3; ++i) {
+        call.grid[i] = spec->grid[i];
+        call.block[i] = spec->block[i];
+    }
+    const struct emulator_options options = {
+        .threads = job->header->threads > 0 ? job->header->threads : worker_cpu_count(),
+        .wall_ns = (int64_t)job->header->wall_ns};
+    struct emulator_result result = {0};
+    struct error err = {0};
+    if (emulator_launch(emulator, &call, &options, &result, &err) != 0) {
+        if (err.kind == ERROR_INFRASTRUCTURE)
+            worker_record_trouble(answer, "%s", err.text);
+        else
+            worker_record_fault(answer, launch, RUN_FAULTED, "launch refused", "%s", err.text);
+    } else {
+        if (result.printed.length > 0)
+            (void)fwrite(result.printed.data, 1, result.printed.length, stdout);
+        judge(&result, launch, answer);
+        if (answer->kind == JOB_RAN && !fetch_buffers(emulator, job, launch, &buffers))
+            worker_record_trouble(answer, "the emulator lost a buffer of %s",
+                                  job_text(job, spec->kernel));
+    }
+    emulator_result_release(&result);
+}
+
+void worker_emulate(const struct job *job, uint32_t launch, struct job_record *answer)
+{
+    struct error err = {0};
+    struct emulator *emulator =
+        emulator_create(job_text(job, job->header->module), job->header->module.bytes, &err);
+    if (emulator == NULL && err.kind == ERROR_INFRASTRUCTURE)
+        worker_record_trouble(answer, "%s", err.text);
+    else if (emulator == NULL) /* nvcc made this text: what we cannot read is our lack */
+        worker_record_fault(answer, launch, RUN_REFUSED, "not emulated",
+                            "the emulator cannot read the PTX: %s", err.text);
+    else
+        launch_it(emulator, job, launch, answer);
+    emulator_free(emulator);
+}
