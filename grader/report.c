@@ -104,7 +104,8 @@ static size_t take_line(struct parser *p, struct slice rest, size_t length, bool
         again = second != 0;
         if (again)
             report_line_read(&line, slice_to(whole, whole.text + second), false);
-        p->records.rows.recognised |= line.kind >= LINE_MODULE;
+        p->records.rows.recognised |= line.kind >= LINE_MODULE && !line.other_tool;
+        p->saw_foreign |= line.other_tool;
         p->records.rows.truncated |= line.cut;
         switch (line.kind) {
         case LINE_BLANK:

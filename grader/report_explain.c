@@ -139,11 +139,10 @@ static void put_ambiguous(const struct speaker *speaker, struct bytes *sentence,
                           const struct report_kernel *kernel)
 {
     put_kernel(speaker, sentence, kernel);
-    bytes_printf(
-        sentence,
-        " (line %zu) is ambiguous: the log gives other numbers for it as well, or lines of "
-        "several compilers are mixed, and nothing in the log says which are true.",
-        kernel->line);
+    bytes_printf(sentence,
+                 " (line %zu) is ambiguous: the log gives other numbers for it as well, or its "
+                 "lines are mixed with another's, and nothing in the log says which are true.",
+                 kernel->line);
 }
 
 static void put_incomplete(const struct speaker *speaker, struct bytes *sentence,

@@ -223,6 +223,7 @@ static bool read_statistics(struct report_line *out, const struct tag *tag, bool
 static void read_message(struct report_line *out, const struct tag *tag, bool terminated)
 {
     out->tool = tag->tool == TOOL_NVLINK ? REPORT_NVLINK : REPORT_PTXAS;
+    out->other_tool = tag->tool == TOOL_OTHER;
     switch (tag->severity) {
     case SEVERITY_WARNING:
         out->kind = LINE_WARNING;

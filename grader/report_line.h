@@ -32,6 +32,7 @@ struct report_line {
     struct slice fields;  /* LINE_FRAME, LINE_USED: the comma-separated list */
     struct slice name;    /* LINE_ENTRY, LINE_PROPERTIES */
     struct slice arch;    /* LINE_ENTRY, and nvlink's "(target: sm_75)"; empty: not printed */
+    bool other_tool;      /* nvcc itself or cicc speaks: neither ptxas nor nvlink */
     bool name_cut;        /* the name ends in the middle: its quote, or its line, never ends */
     bool arch_cut;        /* the same of the architecture */
     bool cut;             /* so early that the kind is all that is known */

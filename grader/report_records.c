@@ -128,6 +128,7 @@ static void take_entry(struct report_records *records, const struct report_line 
     records->pending = records->subject = SUBJECT_NONE;
     records->owner = REPORT_NO_ROW;
     records->module_has_entry = true;
+    records->stray_time = false;
     if (new_row(records, line, number) == NULL)
         return;
     records->owner = records->rows.count - 1;
@@ -152,9 +153,19 @@ static size_t block_owner(struct report_records *records)
     /* Before "Compile time" was printed (CUDA 12.8 and older), only the order tells. */
     if (records->separate && !records->module_has_time)
         return REPORT_NO_ROW;
-    if (records->open_count == 0 ||
-        (records->open_count == 1 && records->open[0] == records->owner))
+    struct report_row *owner = &records->rows.rows[records->owner];
+    if (records->stray_time) {
+        records->shuffled = true;
+        return REPORT_NO_ROW;
+    }
+    /* Since "Compile time" is printed, an entry's properties and its "Used" line come together, and
+     * blocks only after its time: in between stands another record, or one is lost. */
+    bool torn = owner->has_used ? !owner->has_time && records->module_has_time
+                                : owner->has_properties && records->saw_time;
+    if (!torn && (records->open_count == 0 ||
+                  (records->open_count == 1 && records->open[0] == records->owner)))
         return records->owner;
+    owner->ambiguous = true;
     for (size_t i = 0; i < records->open_count; ++i)
         records->rows.rows[records->open[i]].ambiguous = true;
     return REPORT_NO_ROW;
@@ -181,6 +192,9 @@ static void take_properties(struct report_records *records, const struct report_
         records->pending = records->subject = SUBJECT_ROW;
         records->pending_at = records->subject_at = own;
     } else if (new_block(records, line->name, block_owner(records)) != NULL) {
+        records->rows.blocks[records->rows.block_count - 1].inside =
+            records->owner != REPORT_NO_ROW && records->rows.rows[records->owner].has_properties &&
+            !records->rows.rows[records->owner].has_used;
         records->pending = records->subject = SUBJECT_BLOCK;
         records->pending_at = records->subject_at = records->rows.block_count - 1;
     }
@@ -217,14 +231,17 @@ static void take_frame(struct report_records *records, const struct report_line 
 }
 
 /* Whether a "Used" line without a line end may be whole: what this tool and architecture always
- * print at the end of it must be there. */
-static bool used_may_end(const struct report_row *row, const struct report_banks *banks)
+ * print towards its end must be there, and in front of "Compile time" it is never the last line. */
+static bool used_may_end(const struct report_records *records, const struct report_row *row,
+                         const struct report_banks *banks)
 {
     if (row->tool == REPORT_NVLINK)
         return row->numbers.local_bytes >= 0;
     bool parameters_in_bank_0 =
         row->arch.length == 5 && row->arch.text[3] >= '2' && row->arch.text[3] <= '8';
-    return !parameters_in_bank_0 || (banks->count > 0 && banks->banks[0].number == 0);
+    if (parameters_in_bank_0)
+        return banks->count > 0 && banks->banks[0].number == 0;
+    return !records->saw_time;
 }
 
 static void fill_used(struct report_records *records, size_t at, const struct report_line *line,
@@ -236,7 +253,8 @@ static void fill_used(struct report_records *records, size_t at, const struct re
     row->has_used = true;
     if (row->tool == REPORT_NVLINK && row->arch.length == 0)
         row->arch = line->arch;
-    if (!whole || row->numbers.registers < 0 || (!terminated && !used_may_end(row, &banks))) {
+    if (!whole || row->numbers.registers < 0 ||
+        (!terminated && !used_may_end(records, row, &banks))) {
         row->damaged = true;
         records->rows.truncated = true;
     }
@@ -293,8 +311,10 @@ static void take_used(struct report_records *records, const struct report_line *
 static void take_time(struct report_records *records)
 {
     struct report_rows *rows = &records->rows;
-    records->module_has_time = true;
-    if (records->subject == SUBJECT_ROW) {
+    records->saw_time = records->module_has_time = true;
+    if (records->subject == SUBJECT_NONE) {
+        records->stray_time = true;
+    } else if (records->subject == SUBJECT_ROW) {
         rows->rows[records->subject_at].has_time = true;
     } else if (records->subject == SUBJECT_BLOCK) {
         struct report_block *block = &rows->blocks[records->subject_at];
@@ -345,8 +365,16 @@ void report_records_end(struct report_records *records)
 {
     struct report_row *rows = records->rows.rows;
     for (size_t i = 0; i < records->rows.count; ++i)
-        if (rows[i].tool == REPORT_PTXAS && rows[rows[i].cluster].cluster_mixed)
+        if (rows[i].tool == REPORT_PTXAS &&
+            (records->shuffled || rows[rows[i].cluster].cluster_mixed))
             rows[i].ambiguous = true;
+    for (size_t i = 0; records->saw_time && i < records->rows.block_count; ++i)
+        if (records->rows.blocks[i].inside && records->rows.blocks[i].owner != REPORT_NO_ROW)
+            rows[records->rows.blocks[i].owner].ambiguous = true;
+    /* The last entry's "Compile time" is missing, and with it what stood behind it. */
+    if (records->owner != REPORT_NO_ROW && records->module_has_time && !records->stray_time &&
+        !rows[records->owner].has_time)
+        records->rows.truncated = true;
 }
 
 void report_records_release(struct report_records *records)

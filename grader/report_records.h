@@ -33,8 +33,11 @@ struct report_records {
     size_t pending_at, subject_at; /* …as index of a row or a block */
     bool in_module;                /* a "gmem" line was seen */
     bool module_has_entry, module_has_time;
-    bool separate; /* this run compiles functions by themselves, and before its entries */
-    bool full;     /* a cap was reached: no more statistics are taken */
+    bool saw_time;   /* in any run so far */
+    bool stray_time; /* a "Compile time" that follows no record: another compiler's… */
+    bool shuffled;   /* …and then a block, of which compiler's entry nobody knows */
+    bool separate;   /* this run compiles functions by themselves, and before its entries */
+    bool full;       /* a cap was reached: no more statistics are taken */
     bool no_memory;
 };
 

@@ -113,9 +113,9 @@ static int compare_keys(const struct report_row *a, const struct report_row *b)
 {
     int order = slice_compare(a->symbol, b->symbol);
     if (order == 0)
-        order = slice_compare(a->arch, b->arch);
-    if (order == 0)
         order = (a->tool > b->tool) - (a->tool < b->tool);
+    if (order == 0)
+        order = slice_compare(a->arch, b->arch);
     return order != 0 ? order : (a->symbol_cut > b->symbol_cut) - (a->symbol_cut < b->symbol_cut);
 }
 
@@ -286,6 +286,35 @@ static void count_equal(struct report_rows *rows, const struct context *context,
     }
 }
 
+/* True when ptxas printed an entry of this name. `order` is sorted, ptxas's before nvlink's. */
+static bool is_entry(const struct report_rows *rows, const size_t *order, struct slice symbol)
+{
+    size_t low = 0, high = rows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (slice_compare(rows->rows[order[middle]].symbol, symbol) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rows->count && rows->rows[order[low]].tool == REPORT_PTXAS &&
+           slice_equal(rows->rows[order[low]].symbol, symbol);
+}
+
+/* Nobody calls a kernel as a function. Where a callee is a kernel elsewhere in the log, its
+ * "Compiling entry function" line is lost, and its numbers may have gone to the wrong owner. */
+static void mark_lost_entries(struct report_rows *rows, const size_t *order)
+{
+    for (size_t i = 0; i < rows->block_count; ++i) {
+        const struct report_block *block = &rows->blocks[i];
+        if (block->owner != REPORT_NO_ROW && block->symbol.length > 0 &&
+            is_entry(rows, order, block->symbol)) {
+            rows->rows[block->owner].ambiguous = true;
+            rows->truncated = true;
+        }
+    }
+}
+
 static bool copy_rows(struct report *out, struct report_rows *rows, const struct context *context)
 {
     AUTO_FREE size_t *order = calloc(rows->count + 1, sizeof *order);
@@ -295,6 +324,7 @@ static bool copy_rows(struct report *out, struct report_rows *rows, const struct
     for (size_t i = 0; i < rows->count; ++i)
         order[i] = i;
     qsort_r(order, rows->count, sizeof *order, compare_rows, (void *)context);
+    mark_lost_entries(rows, order);
     count_equal(rows, context, order, times);
     size_t kept = 0, orphans = 0;
     for (size_t i = 0; i < rows->count; ++i)
@@ -326,8 +356,10 @@ int report_rows_finish(struct report *out, struct report_rows *rows, struct erro
     *out = (struct report){0};
     struct context context = {0};
     bool whole = assign_blocks(rows, &context);
-    for (size_t i = 0; whole && i < rows->count; ++i)
+    for (size_t i = 0; whole && i < rows->count; ++i) {
         rows->rows[i].complete = is_complete(&context, &rows->rows[i]);
+        rows->truncated |= !rows->rows[i].complete;
+    }
     whole = whole && copy_rows(out, rows, &context);
     free(context.owned);
     if (!whole) {

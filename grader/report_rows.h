@@ -30,6 +30,7 @@ struct report_row {
 struct report_block {
     struct slice symbol; /* empty: a line whose beginning is missing */
     size_t owner;        /* row, or REPORT_NO_ROW */
+    bool inside;         /* it stands between the owner's own block and its "Used" line */
     struct report_numbers numbers;
     bool whole;
 };
