@@ -1,6 +1,7 @@
 #include "toolchain.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 
 #include "files.h"
 #include "caps.h"
@@ -9,7 +10,30 @@
 
 static bool is_program(const char *path)
 {
-    return access(path, X_OK) == 0;
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* The absolute path to run a program by, owned; NULL if none is there. Links are resolved, since
+ * nvcc looks for the rest of its toolkit around the path that it was called by; but not a link to a
+ * program of another name (ccache), which goes by the name that it was called by. */
+static char *absolute_program(const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    if (real == NULL || !is_program(real))
+        return NULL;
+    if (strncmp(base_name(real), "nvcc", 4) == 0 || strcmp(base_name(real), base_name(path)) == 0)
+        return steal_pointer(&real);
+    const char *name = base_name(path);
+    AUTO_FREE char *folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
+    AUTO_FREE char *real_folder = folder == NULL ? NULL : realpath(folder, NULL);
+    return real_folder == NULL ? NULL : path_join(real_folder, name);
 }
 
 /* First executable called `name` on the PATH, owned; NULL if none. */
@@ -30,31 +54,30 @@ static char *search_path(const char *name)
 static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct error *err)
 {
     if (nvcc_option != NULL) {
+        struct stat info;
         out->found = "--nvcc";
-        out->nvcc = realpath(nvcc_option, NULL);
-        if (out->nvcc == NULL || !is_program(out->nvcc))
-            return error_set(err, ERROR_INFRASTRUCTURE, "--nvcc %s is no program that can be run",
-                             nvcc_option);
-        return 0;
+        out->nvcc = absolute_program(nvcc_option);
+        if (out->nvcc != NULL)
+            return 0;
+        bool folder = stat(nvcc_option, &info) == 0 && S_ISDIR(info.st_mode);
+        return error_set(err, ERROR_INFRASTRUCTURE, "--nvcc %s is %s", nvcc_option,
+                         folder ? "a folder: name the program in it, as in bin/nvcc"
+                                : "no program that can be run");
     }
     const char *home = getenv("CUDA_HOME");
     if (home != NULL && home[0] != '\0') {
+        AUTO_FREE char *path = path_join(home, "bin/nvcc");
         out->found = "CUDA_HOME";
-        out->nvcc = path_join(home, "bin/nvcc");
-        if (out->nvcc != NULL && is_program(out->nvcc))
+        out->nvcc = path == NULL ? NULL : absolute_program(path);
+        if (out->nvcc != NULL)
             return 0;
-        free(out->nvcc);
-        out->nvcc = NULL;
         return error_set(err, ERROR_INFRASTRUCTURE,
                          "CUDA_HOME is %s, but there is no bin/nvcc in it: correct or unset it",
                          home);
     }
-    out->found = "PATH";
-    out->nvcc = search_path("nvcc");
-    if (out->nvcc == NULL && is_program("/usr/local/cuda/bin/nvcc")) {
-        out->found = "/usr/local/cuda";
-        out->nvcc = strdup("/usr/local/cuda/bin/nvcc");
-    }
+    AUTO_FREE char *on_path = search_path("nvcc");
+    out->found = on_path != NULL ? "PATH" : "/usr/local/cuda";
+    out->nvcc = absolute_program(on_path != NULL ? on_path : "/usr/local/cuda/bin/nvcc");
     if (out->nvcc == NULL)
         return error_set(err, ERROR_INFRASTRUCTURE,
                          "no nvcc on the PATH or in /usr/local/cuda: install the CUDA toolkit "
@@ -62,7 +85,8 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
     return 0;
 }
 
-/* nvcc may be a link (Debian) or a wrapper: ptxas lies beside the real file or beside the link. */
+/* ptxas lies beside nvcc, or (a wrapper, Debian's scripts) beside what the wrapper links to or on
+ * the PATH. */
 static char *find_ptxas(const char *nvcc)
 {
     AUTO_FREE char *real = realpath(nvcc, NULL);
@@ -246,13 +270,20 @@ int toolchain_ask(struct toolchain *toolchain, struct error *err)
     return 0;
 }
 
+/* nvcc lists only the plain architectures. With an `a` it makes code for one architecture alone
+ * (from sm_90 on), with an `f` for its family (from sm_100 on, by CUDA 12.9). */
+static bool variant_exists(const struct toolchain *toolchain, struct arch arch)
+{
+    bool has_families = toolchain->major > 12 || (toolchain->major == 12 && toolchain->minor >= 9);
+    return arch.suffix == 'a' ? arch.number >= 90 : has_families && arch.number >= 100;
+}
+
 bool toolchain_knows(const struct toolchain *toolchain, struct arch arch)
 {
-    /* The a and f variants of a known architecture are known too; nvcc lists only the plain ones.
-     */
     for (size_t i = 0; i < toolchain->arch_count; ++i)
         if (toolchain->archs[i].number == arch.number &&
-            (toolchain->archs[i].suffix == arch.suffix || arch.number >= 90))
+            (toolchain->archs[i].suffix == arch.suffix ||
+             (toolchain->archs[i].suffix == 0 && variant_exists(toolchain, arch))))
             return true;
     return false;
 }
