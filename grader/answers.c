@@ -36,6 +36,7 @@ struct reader {
     unsigned line;
     struct answers *answers;
     struct error *err;
+    bool too_many; /* said once */
     bool failed;
 };
 
@@ -46,44 +47,40 @@ static void problem_at(struct reader *reader, const char *what)
 }
 
 /* Why a line is kept from inih; NULL when it may see it. */
-static const char *refuse_line(const char *line, size_t length, bool first)
+static const char *refuse_line(const char *line, size_t length)
 {
     if (length > LIMIT_ANSWERS_LINE_BYTES)
         return "longer than 190 bytes; put remarks into explain.md and keep the value short";
     if (memchr(line, '\0', length) != NULL)
-        return "holds a NUL byte";
+        return "holds a NUL byte; save the file as plain UTF-8 text";
     if (!text_is_utf8(line, length))
         return "is not UTF-8 text";
-    size_t blanks = 0;
-    while (blanks < length && isspace((unsigned char)line[blanks]))
-        ++blanks;
-    bool content = blanks < length && line[blanks] != ';' && line[blanks] != '#';
-    if (content && blanks > 0 && line[blanks] != '[' && !first)
-        return "begins with a blank, which would continue the value above; start it at the margin";
     return NULL;
 }
 
 static char *read_line(char *buffer, int room, void *user)
 {
     struct reader *reader = user;
-    while (reader->position < reader->length && !reader->failed) {
-        const char *line = reader->text + reader->position;
-        const char *newline = memchr(line, '\n', reader->length - reader->position);
-        size_t length =
-            newline == NULL ? reader->length - reader->position : (size_t)(newline - line);
-        reader->position += length + (newline != NULL);
-        ++reader->line;
-        const char *refusal = refuse_line(line, length, reader->line == 1);
-        if (refusal != NULL || length + 2 > (size_t)room) {
-            problem_at(reader, refusal != NULL ? refusal : "too long");
-            length = 0; /* inih sees an empty line, so that its line numbers stay ours */
-        }
-        memcpy(buffer, line, length);
-        buffer[length] = '\n';
-        buffer[length + 1] = '\0';
-        return buffer;
+    if (reader->position >= reader->length || reader->failed)
+        return NULL;
+    const char *line = reader->text + reader->position;
+    const char *newline = memchr(line, '\n', reader->length - reader->position);
+    size_t length = newline == NULL ? reader->length - reader->position : (size_t)(newline - line);
+    reader->position += length + (newline != NULL);
+    ++reader->line;
+    const char *refusal = refuse_line(line, length);
+    if (refusal != NULL || length + 2 > (size_t)room) {
+        problem_at(reader, refusal != NULL ? refusal : "too long");
+        length = 0; /* inih sees an empty line, so that its line numbers stay ours */
     }
-    return NULL;
+    while (length > 0 && isspace((unsigned char)*line)) {
+        ++line;
+        --length;
+    }
+    memcpy(buffer, line, length);
+    buffer[length] = '\n';
+    buffer[length + 1] = '\0';
+    return buffer;
 }
 
 static struct answer *find(const struct answers *answers, const char *section, const char *key)
@@ -109,20 +106,28 @@ static int take(void *user, const char *section, const char *name, const char *v
             reader->failed = true;
         return 1;
     }
-    struct answer item = {.line = reader->line};
-    if (answers->count >= LIMIT_ANSWERS_KEYS || strlen(section) >= sizeof item.section ||
-        strlen(name) >= sizeof item.key || strlen(value) > LIMIT_ANSWER_VALUE_BYTES) {
-        problem_at(reader, answers->count >= LIMIT_ANSWERS_KEYS
-                               ? "more keys than any lab has; the rest is not read"
-                               : "a section, key or value that is too long");
+    if (answers->count >= LIMIT_ANSWERS_KEYS) {
+        if (!reader->too_many)
+            problem_at(reader, "more keys than any lab has; the rest is not read");
+        reader->too_many = true;
         return 1;
     }
-    struct bytes printable = bytes_with_limit(sizeof item.value - 1);
-    text_sanitize(&printable, value, strlen(value), sizeof item.value - 1);
+    struct answer item = {.line = reader->line};
+    if (name[0] == '\0' || strlen(section) >= sizeof item.section ||
+        strlen(name) >= sizeof item.key || strlen(value) > LIMIT_ANSWER_VALUE_BYTES) {
+        problem_at(reader, name[0] == '\0' ? "there is no key before the ="
+                                           : "a section, key or value that is too long");
+        return 1;
+    }
+    /* "key =; remark": without a blank before it inih takes the remark for the value. */
+    if (value[0] == ';')
+        value = "";
     (void)snprintf(item.section, sizeof item.section, "%s", section);
     (void)snprintf(item.key, sizeof item.key, "%s", name);
-    (void)snprintf(item.value, sizeof item.value, "%s", bytes_text(&printable));
-    bytes_release(&printable);
+    (void)snprintf(item.value, sizeof item.value, "%s", value);
+    text_clean(item.section);
+    text_clean(item.key);
+    text_clean(item.value);
     struct answer *grown = realloc(answers->items, (answers->count + 1) * sizeof answers->items[0]);
     if (grown == NULL) {
         error_no_memory(reader->err);

@@ -1,9 +1,10 @@
 /* answers.h - read answers.ini: sections, keys, values, each with its line.
  *
  * The parsing is inih's. What inih does silently is refused here with its line number: lines longer
- * than its buffer (it takes the rest for another key), continuation lines, duplicate keys. Nothing
- * a student writes is a struct error: trouble becomes a `problem`, and the key concerned is
- * missing. */
+ * than its buffer (it takes the rest for another key) and duplicate keys. Leading blanks are taken
+ * off before inih sees a line: it would take an indented key or section for more of the value
+ * above. Nothing a student writes is a struct error: trouble becomes a `problem`, and the key
+ * concerned is missing. */
 #ifndef SPILLWAY_ANSWERS_H
 #define SPILLWAY_ANSWERS_H
 
@@ -11,8 +12,9 @@
 #include "caps.h"
 
 struct answer {
+    /* All printable UTF-8. */
     char section[64], key[64];
-    char value[LIMIT_ANSWER_VALUE_BYTES + 1]; /* trimmed, printable UTF-8; "" when blank */
+    char value[LIMIT_ANSWER_VALUE_BYTES + 1]; /* trimmed; "" when blank */
     unsigned line;
     bool duplicate; /* given more than once: counts as not answered */
 };
