@@ -19,7 +19,18 @@ static enum file_status disk_read(const struct submission_place *place, struct b
     enum file_status status = file_read_beneath(content, folder, name, limit);
     if (status == FILE_NOT_REGULAR)
         (void)snprintf(problem, 200, "is not a regular file (a link, folder or device?)");
+    else if (status == FILE_UNREADABLE)
+        (void)snprintf(problem, 200, "%s", file_status_text(status));
     return status;
+}
+
+/* A repository is a tree of its own, also when it lies inside another (a student's clone inside the
+ * course's). */
+static bool disk_is_top(const struct submission_place *place, const char *folder)
+{
+    (void)place;
+    AUTO_FREE char *git = path_join(folder, ".git");
+    return git != NULL && access(git, F_OK) == 0;
 }
 
 static char *disk_describe(const struct submission_place *place, const char *folder,
@@ -60,7 +71,8 @@ struct search {
 };
 
 /* The folder itself first, then starter/<lab>/ or exercises/<lab>/ of it and of each folder above
- * it. FILE_MISSING when none has it. *path is owned by the caller whenever the file exists. */
+ * it in the same tree. FILE_MISSING when none has it. *path is owned by the caller whenever the
+ * file exists. */
 static enum file_status search_file(struct bytes *content, char **path, char problem[200],
                                     const struct search *search, struct error *err)
 {
@@ -76,18 +88,19 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
     for (bool more = true; more; name = below) {
         enum file_status status =
             search->place->read(search->place, content, folder, name, search->limit, problem);
-        int saved = errno;
         if (status != FILE_MISSING) {
             *path = search->place->describe(search->place, folder, name);
-            errno = saved;
             if (*path == NULL)
                 error_no_memory(err);
             else if (status == FILE_UNREADABLE)
-                error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read %s", *path);
+                error_set(err, ERROR_INFRASTRUCTURE, "cannot read %s: %s", *path, problem);
             return status;
         }
-        if (name == below)
-            more = go_up(folder);
+        if (name == below) {
+            bool top =
+                search->place->is_top != NULL && search->place->is_top(search->place, folder);
+            more = !top && go_up(folder);
+        }
     }
     return FILE_MISSING;
 }
@@ -95,16 +108,33 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
 /* ---- The lab
  * ------------------------------------------------------------------------------------- */
 
-static const struct lab *lab_named_in(const struct answers *answers)
-{
-    const struct answer *answer = answers_find(answers, "", "lab");
-    return answer == NULL ? NULL : lab_find(answer->value);
-}
-
 static void list_labs(struct bytes *list)
 {
     for (size_t i = 0; i < lab_registry_count; ++i)
         bytes_printf(list, "%s%s", i == 0 ? "" : ", ", lab_registry[i]->id);
+}
+
+/* The lab that an answers.ini in the folder itself names; NULL: none that exists, and `named` (of
+ * LIMIT_ANSWER_VALUE_BYTES + 1 bytes) says what it names. */
+static const struct lab *lab_of_answers(const struct submission_place *place, const char *folder,
+                                        char *named, struct error *err)
+{
+    struct bytes content = {0};
+    struct answers answers = {0};
+    char problem[200] = "";
+    const struct lab *lab = NULL;
+    if (place->read(place, &content, folder, "answers.ini", LIMIT_ANSWERS_BYTES, problem) ==
+            FILE_READ &&
+        answers_parse(&answers, bytes_text(&content), content.length, err) == 0) {
+        const struct answer *answer = answers_find(&answers, "", "lab");
+        if (answer != NULL && !answer->duplicate) {
+            (void)snprintf(named, LIMIT_ANSWER_VALUE_BYTES + 1, "%s", answer->value);
+            lab = lab_find(answer->value);
+        }
+    }
+    answers_release(&answers);
+    bytes_release(&content);
+    return lab;
 }
 
 /* --lab, else `lab =` of an answers.ini in the folder itself, else the folder's name. */
@@ -113,36 +143,52 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
                       const struct submission_options *options, struct error *err)
 {
     struct bytes known = bytes_with_limit(1000);
+    char named[LIMIT_ANSWER_VALUE_BYTES + 1] = "";
     list_labs(&known);
-    if (options->lab_id != NULL) {
+    if (options->lab_id != NULL)
         out->lab = lab_find(options->lab_id);
-        if (out->lab == NULL)
-            error_set(err, ERROR_USAGE, "there is no lab \"%s\"; the labs are: %s", options->lab_id,
-                      bytes_text(&known));
-    } else {
-        struct bytes content = {0};
-        struct answers answers = {0};
-        char problem[200] = "";
-        if (place->read(place, &content, folder, "answers.ini", LIMIT_ANSWERS_BYTES, problem) ==
-                FILE_READ &&
-            answers_parse(&answers, bytes_text(&content), content.length, err) == 0)
-            out->lab = lab_named_in(&answers);
-        answers_release(&answers);
-        bytes_release(&content);
-        if (out->lab == NULL && err->kind == ERROR_NONE)
-            out->lab = lab_find(folder_name);
-        if (out->lab == NULL)
-            error_set(
-                err, ERROR_USAGE,
-                "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
-                options->directory, bytes_text(&known));
-    }
+    else
+        out->lab = lab_of_answers(place, folder, named, err);
+    if (out->lab == NULL && options->lab_id == NULL && named[0] == '\0')
+        out->lab = lab_find(folder_name);
+    if (out->lab == NULL && options->lab_id != NULL)
+        error_set(err, ERROR_USAGE, "there is no lab \"%s\"; the labs are: %s", options->lab_id,
+                  bytes_text(&known));
+    else if (out->lab == NULL && named[0] != '\0')
+        error_set(err, ERROR_USAGE,
+                  "answers.ini in %s is for the lab \"%s\", which there is not; the labs are: %s",
+                  options->directory, named, bytes_text(&known));
+    else if (out->lab == NULL)
+        error_set(err, ERROR_USAGE,
+                  "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
+                  options->directory, bytes_text(&known));
     bytes_release(&known);
-    return out->lab == NULL ? -1 : 0;
+    return out->lab == NULL || err->kind != ERROR_NONE ? -1 : 0;
 }
 
 /* ---- Reading
  * -------------------------------------------------------------------------------------- */
+
+/* What git commits in place of a file that Git LFS keeps elsewhere. */
+static bool is_lfs_pointer(const struct bytes *content)
+{
+    static const char start[] = "version https://git-lfs.github.com/spec/";
+    return content->length < 1024 && strncmp(bytes_text(content), start, sizeof start - 1) == 0;
+}
+
+/* Why a source that was read cannot be compiled; NULL when it can be tried. */
+static const char *source_problem(const struct bytes *content)
+{
+    if (content->length == 0)
+        return "is empty";
+    if (memchr(content->data, '\0', content->length) != NULL)
+        return "holds NUL bytes: save it as plain UTF-8 text";
+    if (!text_is_utf8(content->data, content->length))
+        return "is not UTF-8 text: save it as UTF-8";
+    if (is_lfs_pointer(content))
+        return "is a Git LFS pointer, not the file itself: commit the file without LFS";
+    return NULL;
+}
 
 static int read_source(struct submission *out, struct search *search, struct error *err)
 {
@@ -156,21 +202,18 @@ static int read_source(struct submission *out, struct search *search, struct err
         return -1;
     if (status == FILE_MISSING)
         return error_set(err, ERROR_USAGE,
-                         "no %s in %s, and no starter/%s/%s in a folder above it: nothing to grade",
+                         "no %s in %s, and no starter/%s/%s in it or a folder above it: nothing to "
+                         "grade",
                          search->name, out->path, out->lab->id, search->name);
     if (status == FILE_TOO_LARGE)
         (void)snprintf(source->problem, sizeof source->problem,
                        "is larger than %zu bytes; a lab's source has a few thousand",
                        LIMIT_SOURCE_BYTES);
-    else if (status == FILE_READ && source->content.length == 0)
-        (void)snprintf(source->problem, sizeof source->problem, "is empty");
-    else if (status == FILE_READ &&
-             memchr(source->content.data, '\0', source->content.length) != NULL)
-        (void)snprintf(source->problem, sizeof source->problem,
-                       "holds NUL bytes: save it as plain UTF-8 text");
-    else if (status == FILE_READ && !text_is_utf8(source->content.data, source->content.length))
-        (void)snprintf(source->problem, sizeof source->problem,
-                       "is not UTF-8 text: save it as UTF-8");
+    const char *problem = status == FILE_READ ? source_problem(&source->content) : NULL;
+    if (problem == NULL)
+        return 0;
+    (void)snprintf(source->problem, sizeof source->problem, "%s", problem);
+    bytes_release(&source->content);
     return 0;
 }
 
@@ -237,7 +280,8 @@ int submission_read(struct submission *out, const struct submission_options *opt
             status = read_from(out, &place, prefix, strrchr(absolute, '/') + 1, options, err);
         submission_git_close(&place);
     } else {
-        const struct submission_place place = {.read = disk_read, .describe = disk_describe};
+        const struct submission_place place = {
+            .read = disk_read, .is_top = disk_is_top, .describe = disk_describe};
         status = read_from(out, &place, absolute, strrchr(absolute, '/') + 1, options, err);
     }
     if (status != 0)

@@ -43,10 +43,13 @@ void submission_release(struct submission *submission);
  */
 
 /* Reads `name` of `folder`, a path in the place's own terms; `name` may have components, none of
- * which may be a link. FILE_READ fills *content. */
+ * which may be a link. FILE_READ fills *content. FILE_NOT_REGULAR and FILE_UNREADABLE say in
+ * `problem` what is wrong. */
 struct submission_place {
     enum file_status (*read)(const struct submission_place *place, struct bytes *content,
                              const char *folder, const char *name, size_t limit, char problem[200]);
+    /* True when nothing above `folder` belongs to the submission's tree. NULL: no folder is so. */
+    bool (*is_top)(const struct submission_place *place, const char *folder);
     /* As shown to people; owned by the caller. */
     char *(*describe)(const struct submission_place *place, const char *folder, const char *name);
     void *state;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "files.h"
+#include "support_toolkit.h"
 
 /* A folder of this test's own below the runner's. */
 static char folder[4096];
@@ -248,7 +249,7 @@ START_TEST(permissions_hold)
     testing_write(secret, "x", 1);
     ck_assert_int_eq(chmod(secret, 0), 0);
     ck_assert_int_eq(chmod(folder, 0755), 0);
-    ck_assert_int_eq(chmod(testing_temporary_folder(), 0755), 0);
+    support_open_to_all();
     int status = in_child(read_secret_as_nobody);
     if (status == 77)
         TEST_SKIP("cannot change the user");
@@ -389,7 +390,7 @@ static int write_as_nobody(void)
 
 START_TEST(unwritable_folder)
 {
-    ck_assert_int_eq(chmod(testing_temporary_folder(), 0755), 0);
+    support_open_to_all();
     ck_assert_int_eq(chmod(folder, 0555), 0);
     int status = in_child(write_as_nobody);
     ck_assert_int_eq(chmod(folder, 0755), 0);

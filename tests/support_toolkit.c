@@ -50,6 +50,21 @@ void support_new_folder(char path[512])
     ck_assert_int_eq(chmod(path, 0755), 0);
 }
 
+void support_open_to_all(void)
+{
+    AUTO_FREE char *path = strdup(testing_temporary_folder());
+    ck_assert_ptr_nonnull(path);
+    for (char *slash = strrchr(path, '/'); slash != NULL && slash != path;
+         slash = strrchr(path, '/')) {
+        struct stat info;
+        ck_assert_int_eq(stat(path, &info), 0);
+        if ((info.st_mode & S_ISVTX) != 0) /* /tmp or its like */
+            return;
+        ck_assert_int_eq(chmod(path, info.st_mode | 0055), 0);
+        *slash = '\0';
+    }
+}
+
 const char *support_path(const char *folder, const char *name)
 {
     static char paths[8][1024];

@@ -37,6 +37,9 @@ const char *support_path(const char *folder, const char *name);
 /* Makes a folder (and those above it); aborts the test on failure. */
 void support_folder(const char *path);
 
+/* Lets other users reach the runner's folder: for tests that change the user. */
+void support_open_to_all(void);
+
 /* A new folder below the runner's, in `path`. */
 void support_new_folder(char path[512]);
 
