@@ -18,6 +18,7 @@ static const struct command {
     {"hint", cmd_hint, "the next hint of one item of a lab"},
     {"labs", cmd_labs, "list the labs"},
     {"doctor", cmd_doctor, "what this machine lacks for grading, and what mends it"},
+    {"worker", cmd_worker, NULL},
     {NULL, NULL, NULL},
     /* clang-format on */
 };
