@@ -33,6 +33,7 @@
 #define LIMIT_MESSAGE_BYTES 4096
 
 /* Runs */
+#define LIMIT_MODULE_VARIABLE_BYTES ((size_t)128 << 20) /* one __device__ array */
 #define LIMIT_RUN_ARENA_BYTES ((uint64_t)2 << 30)
 #define LIMIT_LAUNCH_SECONDS 20       /* wall clock without a word from the worker, per launch */
 #define LIMIT_WORKER_START_SECONDS 60 /* a first CUDA context can cost seconds */

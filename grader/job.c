@@ -214,9 +214,10 @@ static int write_job(struct job *out, const struct layout *layout,
     out->result_fd = memory_file("spillway-results", header->result_bytes, err);
     if (out->result_fd < 0)
         return -1;
-    /* Neither file can shrink under a reader's feet, and nobody changes the job again. */
-    if (fcntl(out->job_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) !=
-            0 ||
+    /* Neither file can shrink under a reader's feet, and nobody changes the job again. Not
+     * F_SEAL_WRITE: that fails while any process has the file mapped for writing, and a child that
+     * another thread of ours has forked but that has not reached its exec yet still has. */
+    if (fcntl(out->job_fd, F_ADD_SEALS, JOB_SEALS | F_SEAL_SEAL) != 0 ||
         fcntl(out->result_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot seal the memory of a run");
     /* A write-sealed file may be mapped privately on every kernel, shared on new ones only. */
@@ -341,7 +342,7 @@ static int open_files(struct job *out, struct error *err)
     struct stat job_file, result_file;
     if (fstat(out->job_fd, &job_file) != 0 || fstat(out->result_fd, &result_file) != 0)
         return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read the job");
-    int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    int wanted = JOB_SEALS;
     int seals = fcntl(out->job_fd, F_GET_SEALS);
     uint64_t total = (uint64_t)job_file.st_size;
     if (seals < 0 || (seals & wanted) != wanted || total < sizeof(struct job_header))

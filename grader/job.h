@@ -17,6 +17,8 @@
 #define SPILLWAY_JOB_H
 
 #include "run.h"
+
+#include <fcntl.h>
 #include "timing.h"
 
 #define JOB_MAGIC UINT32_C(0x53504a42) /* "SPJB" */
@@ -27,7 +29,8 @@
 #define JOB_TIMED_MAX 16                  /* launches of one timing group */
 #define JOB_SAMPLES_MAX TIMING_ROUNDS_MAX /* timed rounds kept */
 #define JOB_ALIGNMENT 64                  /* of every place in the two memories */
-#define JOB_DESCRIPTOR_JOB 3              /* the worker's descriptors */
+#define JOB_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE) /* that a job must carry */
+#define JOB_DESCRIPTOR_JOB 3                                          /* the worker's descriptors */
 #define JOB_DESCRIPTOR_RESULTS 4
 #define JOB_DESCRIPTOR_SOCKET 5
 
@@ -155,6 +158,8 @@ struct job_ran {
     struct job_device device;
     struct job_count global, local_array;
     uint64_t warps_launched, warps_active;
+    uint32_t later_differs; /* emulator: a second launch over other inputs went wrong */
+    uint32_t reserved;
     struct job_fault warning; /* kind "" when there is none */
 };
 

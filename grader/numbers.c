@@ -3,11 +3,11 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "caps.h"
 #include "entries.h"
 #include "text.h"
 
-/* ---- Random inputs
- * ----------------------------------------------------------------------------------- */
+/* ---- Random inputs --------------------------------------------------------------------------- */
 
 /* SplitMix64's finaliser (Steele, Lea, Flood 2014) over a counter: any element can be made alone.
  */
@@ -34,8 +34,7 @@ static int64_t draw(const struct lab_case *spec, uint64_t seed, size_t index)
     return spec->draw_min + (int64_t)(mix(seed + mix(index + 1000003)) % range);
 }
 
-/* ---- The reference
- * ------------------------------------------------------------------------------------ */
+/* ---- The reference --------------------------------------------------------------------------- */
 
 static size_t extra_elements(const struct lab_kernel *kernel)
 {
@@ -150,8 +149,7 @@ void numbers_release(struct numbers *numbers)
     *numbers = (struct numbers){0};
 }
 
-/* ---- Launching
- * ------------------------------------------------------------------------------------------ */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 struct launch_plan {
     struct run_argument arguments[RUN_ARGUMENTS_MAX];
@@ -203,6 +201,24 @@ static void plan_launch(struct launch_plan *plan, const struct lab_kernel *kerne
     };
 }
 
+/* Module variables are there for every launch, used or not: beyond this, small cards run dry. */
+static bool module_too_large(const struct ptx_module *module, char problem[1200])
+{
+    for (size_t i = 0; i < ptx_variable_count(module); ++i) {
+        const struct ptx_variable *variable = ptx_variable_at(module, i);
+        char bytes[TEXT_NUMBER_BYTES];
+        if (variable->space != PTX_GLOBAL || variable->bytes <= LIMIT_MODULE_VARIABLE_BYTES)
+            continue;
+        (void)snprintf(problem, 1200,
+                       "no kernel was run: a module variable on line %u of the PTX takes %s bytes "
+                       "of device memory, and at most %zu are allowed",
+                       variable->line, text_number(variable->bytes, bytes),
+                       LIMIT_MODULE_VARIABLE_BYTES);
+        return true;
+    }
+    return false;
+}
+
 /* Why a launch of this kernel would be refused before it starts; false when it would not be. */
 static bool launch_impossible(const struct ptx_function *function, const struct lab_kernel *kernel,
                               char problem[1200])
@@ -220,8 +236,7 @@ static bool launch_impossible(const struct ptx_function *function, const struct 
     return true;
 }
 
-/* ---- Comparing
- * ------------------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 static bool is_nan(uint32_t bits)
 {
@@ -351,8 +366,7 @@ static void judge_launch(struct case_outcome *outcome, const struct lab_kernel *
                    launch->fault.text);
 }
 
-/* ---- The stage
- * ---------------------------------------------------------------------------------------------- */
+/* ---- The stage ------------------------------------------------------------------------------- */
 
 static int run_planned(struct numbers_result *out, const struct numbers *numbers,
                        const struct build_target *target, const struct numbers_options *options,
@@ -415,7 +429,8 @@ int numbers_run(struct numbers_result *out, const struct numbers *numbers,
             (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", target->image.problem);
         else if ((match = entries_find(target->module, kernel)).function == NULL)
             (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", match.problem);
-        else if (!launch_impossible(match.function, kernel, outcome->problem)) {
+        else if (!module_too_large(target->module, outcome->problem) &&
+                 !launch_impossible(match.function, kernel, outcome->problem)) {
             const struct cubin_kernel *machine =
                 target->image.readable ? cubin_find(&target->image.parsed, match.function->name)
                                        : NULL;

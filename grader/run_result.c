@@ -137,6 +137,7 @@ int run_result_take_ran(struct run_launch_result *result, const struct job *job,
     result->traffic.local_array = take_count(&ran->local_array);
     result->warps_launched = ran->warps_launched;
     result->warps_active = ran->warps_active;
+    result->later_launch_differs = ran->later_differs != 0;
     take_fault_text(&result->warning, &ran->warning);
     const struct job_argument *arguments = job_launch_arguments(job, &job->launches[launch]);
     for (unsigned i = 0; i < job->launches[launch].argument_count; ++i) {

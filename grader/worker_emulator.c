@@ -2,7 +2,11 @@
  *
  * Every launch gets an emulator of its own, so that nothing a kernel leaves in a variable of the
  * module reaches the next. Buffers lie where the emulator puts them; their bounds are checked to
- * the byte, so no second placement is needed. */
+ * the byte, so no second placement is needed.
+ *
+ * A kernel that keeps its answer in such a variable would be found out by nobody then. So a launch
+ * that a GPU would time is followed by a small one over other inputs in the same emulator, and the
+ * same again in a fresh one: both must give the same bytes. */
 #include "worker.h"
 
 #include "caps.h"
@@ -45,14 +49,27 @@ static uint64_t count_kind(const struct emulator_result *result, const struct em
     return count;
 }
 
+#define ROTATION 16     /* bytes: keeps every element type whole */
+#define SECOND_BLOCKS 4 /* of the small second launch */
+
 struct buffers {
     uint64_t addresses[RUN_ARGUMENTS_MAX];
     const void *values[RUN_ARGUMENTS_MAX];
     size_t value_bytes[RUN_ARGUMENTS_MAX];
 };
 
+/* The input begins `rotate` bytes later, and wraps round: other values of the same kind. */
+static bool copy_input(struct emulator *emulator, uint64_t address, const unsigned char *data,
+                       size_t bytes, size_t rotate)
+{
+    return emulator_copy_in(emulator, address, data + rotate, bytes - rotate) == 0 &&
+           (rotate == 0 ||
+            emulator_copy_in(emulator, address + (bytes - rotate), data, rotate) == 0);
+}
+
 static bool place_buffer(struct emulator *emulator, const struct job *job,
-                         const struct job_argument *argument, uint64_t *address, uint32_t poison)
+                         const struct job_argument *argument, uint64_t *address, uint32_t poison,
+                         bool other_inputs)
 {
     *address = emulator_allocate(emulator, argument->bytes, job_text(job, argument->name));
     if (*address == 0)
@@ -60,16 +77,20 @@ static bool place_buffer(struct emulator *emulator, const struct job *job,
     if (argument->bytes == 0)
         return true;
     if (argument->role == RUN_INPUT)
-        return emulator_copy_in(emulator, *address, job->base + argument->data.offset,
-                                argument->bytes) == 0;
-    /* The result's own place serves as the poison's source: it is overwritten afterwards. */
-    worker_fill_poison(job->results + argument->first, argument->bytes, poison);
-    return emulator_poison(emulator, *address, job->results + argument->first, argument->bytes) ==
-           0;
+        return copy_input(emulator, *address, job->base + argument->data.offset, argument->bytes,
+                          other_inputs ? argument->bytes / 2 / ROTATION * ROTATION : 0);
+    /* The result's own place serves as the poison's source: it is overwritten afterwards. But the
+     * second launch must leave there what the first one gave. */
+    AUTO_FREE void *scratch = other_inputs ? malloc(argument->bytes) : NULL;
+    void *source = other_inputs ? scratch : job->results + argument->first;
+    if (source == NULL)
+        return false;
+    worker_fill_poison(source, argument->bytes, poison);
+    return emulator_poison(emulator, *address, source, argument->bytes) == 0;
 }
 
 static bool place_arguments(struct emulator *emulator, const struct job *job, uint32_t launch,
-                            struct buffers *buffers)
+                            struct buffers *buffers, bool other_inputs)
 {
     const struct job_argument *arguments = job_launch_arguments(job, &job->launches[launch]);
     uint32_t poison = run_poison_word(job->header->poison_seed, launch);
@@ -79,7 +100,8 @@ static bool place_arguments(struct emulator *emulator, const struct job *job, ui
             buffers->value_bytes[i] = arguments[i].scalar_bytes;
             continue;
         }
-        if (!place_buffer(emulator, job, &arguments[i], &buffers->addresses[i], poison))
+        if (!place_buffer(emulator, job, &arguments[i], &buffers->addresses[i], poison,
+                          other_inputs))
             return false;
         buffers->values[i] = &buffers->addresses[i];
         buffers->value_bytes[i] = sizeof buffers->addresses[i];
@@ -130,28 +152,92 @@ static void judge(const struct emulator_result *result, uint32_t launch, struct 
     }
 }
 
-static void launch_it(struct emulator *emulator, const struct job *job, uint32_t launch,
-                      struct job_record *answer)
+static struct emulator_launch make_call(const struct job *job, const struct job_launch *spec,
+                                        const struct buffers *buffers)
 {
-    const struct job_launch *spec = &job->launches[launch];
-    struct buffers buffers = {0};
-    if (!place_arguments(emulator, job, launch, &buffers)) {
-        worker_record_trouble(answer, "out of memory: the buffers of %s do not fit",
-                              job_text(job, spec->kernel));
-        return;
-    }
     struct emulator_launch call = {.entry = job_text(job, spec->symbol),
                                    .shared_bytes = spec->shared_bytes,
-                                   .arguments = buffers.values,
-                                   .argument_bytes = buffers.value_bytes,
+                                   .arguments = buffers->values,
+                                   .argument_bytes = buffers->value_bytes,
                                    .argument_count = spec->argument_count};
     for (size_t i = 0; i < 3; ++i) {
         call.grid[i] = spec->grid[i];
         call.block[i] = spec->block[i];
     }
-    const struct emulator_options options = {
-        .threads = job->header->threads > 0 ? job->header->threads : worker_cpu_count(),
-        .wall_ns = (int64_t)job->header->wall_ns};
+    return call;
+}
+
+static struct emulator_options make_options(const struct job *job)
+{
+    return (struct emulator_options){.threads = job->header->threads > 0 ? job->header->threads
+                                                                         : worker_cpu_count(),
+                                     .wall_ns = (int64_t)job->header->wall_ns};
+}
+
+static struct emulator *create(const struct job *job, struct error *err)
+{
+    return emulator_create(job_text(job, job->header->module), job->header->module.bytes, err);
+}
+
+/* Runs the first blocks over other inputs and appends the bytes of all buffers to *out. False when
+ * that cannot be said to have worked; why does not matter to the caller. */
+static bool run_second(struct emulator *emulator, const struct job *job, uint32_t launch,
+                       struct bytes *out)
+{
+    const struct job_launch *spec = &job->launches[launch];
+    const struct job_argument *arguments = job_launch_arguments(job, spec);
+    struct buffers buffers = {0};
+    if (!place_arguments(emulator, job, launch, &buffers, true))
+        return false;
+    struct emulator_launch call = make_call(job, spec, &buffers);
+    call.grid[0] = call.grid[0] < SECOND_BLOCKS ? call.grid[0] : SECOND_BLOCKS;
+    const struct emulator_options options = make_options(job);
+    struct emulator_result result = {0};
+    struct error err = {0};
+    bool good = emulator_launch(emulator, &call, &options, &result, &err) == 0 &&
+                result.status == EMULATOR_FINISHED;
+    for (size_t i = 0; good && i < spec->argument_count; ++i) {
+        size_t bytes = (size_t)arguments[i].bytes;
+        if (arguments[i].role == RUN_SCALAR || bytes == 0)
+            continue;
+        good =
+            bytes_reserve(out, bytes) == 0 &&
+            emulator_copy_out(emulator, buffers.addresses[i], out->data + out->length, bytes) == 0;
+        out->length += good ? bytes : 0;
+    }
+    emulator_result_release(&result);
+    return good;
+}
+
+/* Does the kernel answer otherwise in an emulator in which it ran before than in a fresh one? */
+static bool keeps_something(struct emulator *used, const struct job *job, uint32_t launch)
+{
+    struct bytes after = bytes_with_limit(LIMIT_RUN_ARENA_BYTES);
+    struct bytes afresh = bytes_with_limit(LIMIT_RUN_ARENA_BYTES);
+    struct error err = {0};
+    struct emulator *fresh = create(job, &err);
+    bool second = run_second(used, job, launch, &after);
+    bool differs = fresh != NULL && run_second(fresh, job, launch, &afresh) &&
+                   (!second || after.length != afresh.length ||
+                    memcmp(after.data, afresh.data, afresh.length) != 0);
+    emulator_free(fresh);
+    bytes_release(&after);
+    bytes_release(&afresh);
+    return differs;
+}
+
+static void launch_it(struct emulator *emulator, const struct job *job, uint32_t launch,
+                      struct job_record *answer)
+{
+    const struct job_launch *spec = &job->launches[launch];
+    struct buffers buffers = {0};
+    if (!place_arguments(emulator, job, launch, &buffers, false)) {
+        worker_record_trouble(answer, "out of memory: the buffers of %s do not fit",
+                              job_text(job, spec->kernel));
+        return;
+    }
+    const struct emulator_launch call = make_call(job, spec, &buffers);
+    const struct emulator_options options = make_options(job);
     struct emulator_result result = {0};
     struct error err = {0};
     if (emulator_launch(emulator, &call, &options, &result, &err) != 0) {
@@ -166,6 +252,8 @@ static void launch_it(struct emulator *emulator, const struct job *job, uint32_t
         if (answer->kind == JOB_RAN && !fetch_buffers(emulator, job, launch, &buffers))
             worker_record_trouble(answer, "the emulator lost a buffer of %s",
                                   job_text(job, spec->kernel));
+        else if (answer->kind == JOB_RAN && spec->timing_group != 0)
+            answer->ran.later_differs = keeps_something(emulator, job, launch);
     }
     emulator_result_release(&result);
 }
@@ -173,8 +261,7 @@ static void launch_it(struct emulator *emulator, const struct job *job, uint32_t
 void worker_emulate(const struct job *job, uint32_t launch, struct job_record *answer)
 {
     struct error err = {0};
-    struct emulator *emulator =
-        emulator_create(job_text(job, job->header->module), job->header->module.bytes, &err);
+    struct emulator *emulator = create(job, &err);
     if (emulator == NULL && err.kind == ERROR_INFRASTRUCTURE)
         worker_record_trouble(answer, "%s", err.text);
     else if (emulator == NULL) /* nvcc made this text: what we cannot read is our lack */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -527,6 +528,36 @@ START_TEST(a_job_arrives_as_it_was_sent)
 }
 END_TEST
 
+static void *keep_forking(void *stop)
+{
+    while (!__atomic_load_n((const bool *)stop, __ATOMIC_RELAXED)) {
+        const char *const argv[] = {"/bin/true", NULL};
+        struct process_result result;
+        struct error err = {0};
+        if (process_run(&result, &(struct process_spec){.argv = argv}, &err) == 0)
+            process_result_release(&result);
+    }
+    return NULL;
+}
+
+/* A child between fork and exec still maps whatever its parent had mapped for writing. */
+START_TEST(jobs_are_sealed_while_other_threads_fork)
+{
+    bool stop = false;
+    pthread_t threads[2];
+    for (size_t i = 0; i < COUNT_OF(threads); ++i)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, keep_forking, &stop), 0);
+    for (int round = 0; round < 300; ++round) {
+        struct job job;
+        create_many(&job);
+        job_release(&job);
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < COUNT_OF(threads); ++i)
+        (void)pthread_join(threads[i], NULL);
+}
+END_TEST
+
 START_TEST(a_sealed_job_cannot_change)
 {
     struct job job;
@@ -551,7 +582,7 @@ static bool open_changed(const struct job *original, size_t at, const void *byte
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, original->base, total), (ssize_t)total);
     ck_assert_int_eq(pwrite(fd, bytes, count, (off_t)at), (ssize_t)count);
-    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK), 0);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, JOB_SEALS), 0);
     struct job job;
     if (job_open(&job, fd, dup(original->result_fd), &err) != 0) {
         ck_assert_int_eq(err.kind, ERROR_INFRASTRUCTURE);
@@ -763,6 +794,7 @@ Suite *suite_run(void)
     TCase *memory = tcase_create("memory");
     tcase_set_timeout(memory, 120);
     tcase_add_test(memory, a_job_arrives_as_it_was_sent);
+    tcase_add_test(memory, jobs_are_sealed_while_other_threads_fork);
     tcase_add_test(memory, a_sealed_job_cannot_change);
     tcase_add_test(memory, a_job_that_points_outside_is_refused);
     tcase_add_loop_test(memory, only_the_asked_for_record_is_taken, 0, COUNT_OF(answers));
