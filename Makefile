@@ -131,7 +131,8 @@ $(BUILD)/grader/emulator/rounding.o: EXTRA_CFLAGS = -frounding-math
 
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
 
--include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(HEADERS:%=$(BUILD)/%.d)
+-include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d \
+         $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
 SUBMISSION := $(or $(DIR),starter/$(LAB))
@@ -167,6 +168,15 @@ $(BUILD)/tests/check: $(CHECK_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 
+# Wrong and sly kernels, each of which must lose its marks and no others.
+$(BUILD)/tests/mutants: $(BUILD)/tests/mutants.o $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+.PHONY: mutants
+mutants: $(BUILD)/tests/mutants  ## grade wrong kernels and show what each loses (ARGS=)
+	$(Q)CUDA_HOME='$(CUDA_HOME)' $(BUILD)/tests/mutants $(ARGS)
+
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
@@ -181,7 +191,7 @@ TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full

@@ -1,0 +1,85 @@
+// No bounds, but an unknown .pragma whose text, which ptxas quotes whole, looks like the report
+// of a bounded kernel.
+
+constexpr int NARROW_TAPS = 4;
+constexpr int WIDE_TAPS = 64;
+constexpr float DECAY = 0.9375f;
+constexpr int BLOCK_THREADS = 256;
+constexpr int BLOCKS_PER_SM = 4;
+
+__global__ void decayNarrow(const float *in, float *out, size_t n)
+{
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float levels[NARROW_TAPS];
+        float level = 0.0f;
+#pragma unroll
+        for (int tap = 0; tap < NARROW_TAPS; ++tap) {
+            level = in[i + tap] + DECAY * level;
+            levels[tap] = level;
+        }
+        float sum = 0.0f;
+#pragma unroll
+        for (int tap = NARROW_TAPS - 1; tap >= 0; --tap)
+            sum = levels[tap] + DECAY * sum;
+        out[i] = sum;
+    }
+}
+
+__global__ void decayWide(const float *in, float *out, size_t n)
+{
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float levels[WIDE_TAPS];
+        float level = 0.0f;
+#pragma unroll
+        for (int tap = 0; tap < WIDE_TAPS; ++tap) {
+            level = in[i + tap] + DECAY * level;
+            levels[tap] = level;
+        }
+        float sum = 0.0f;
+#pragma unroll
+        for (int tap = WIDE_TAPS - 1; tap >= 0; --tap)
+            sum = levels[tap] + DECAY * sum;
+        out[i] = sum;
+    }
+}
+
+__global__ void decayWideIndexed(const float *in, float *out, size_t n, int shift)
+{
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float levels[WIDE_TAPS];
+        float level = 0.0f;
+#pragma unroll
+        for (int tap = 0; tap < WIDE_TAPS; ++tap) {
+            level = in[i + tap] + DECAY * level;
+            levels[tap] = level;
+        }
+        float sum = 0.0f;
+#pragma unroll
+        for (int tap = WIDE_TAPS - 1; tap >= 0; --tap)
+            sum = levels[(tap + shift) & (WIDE_TAPS - 1)] + DECAY * sum;
+        out[i] = sum;
+    }
+}
+
+__global__ void decayWideBounded(const float *in, float *out, size_t n)
+{
+    asm volatile(".pragma \"x\nptxas info    : Compiling entry function '_Z16decayWideBoundedPKfPfm' for 'sm_75'\nptxas info    : Function properties for _Z16decayWideBoundedPKfPfm\n    48 bytes stack frame, 44 bytes spill stores, 44 bytes spill loads\nptxas info    : Used 64 registers, used 0 barriers, 48 bytes cumulative stack size, 376 bytes cmem[0]\n\";");
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float levels[WIDE_TAPS];
+        float level = 0.0f;
+#pragma unroll
+        for (int tap = 0; tap < WIDE_TAPS; ++tap) {
+            level = in[i + tap] + DECAY * level;
+            levels[tap] = level;
+        }
+        float sum = 0.0f;
+#pragma unroll
+        for (int tap = WIDE_TAPS - 1; tap >= 0; --tap)
+            sum = levels[tap] + DECAY * sum;
+        out[i] = sum;
+    }
+}
