@@ -15,6 +15,7 @@ static const struct command {
     {"grade", cmd_grade, "rebuild, run and judge a submission"},
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
+    {"emulate", cmd_emulate, "run a kernel of a PTX file on the CPU, every access checked"},
     {"hint", cmd_hint, "the next hint of one item of a lab"},
     {"labs", cmd_labs, "list the labs"},
     {"doctor", cmd_doctor, "what this machine lacks for grading, and what mends it"},

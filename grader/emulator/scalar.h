@@ -278,6 +278,14 @@ static inline float scalar_nan(void)
     return value;
 }
 
+/* Whatever the NaN of an f32 operation, the hardware gives the canonical one. */
+static inline float scalar_canonical_f32(float a)
+{
+    return a == a ? a : scalar_nan();
+}
+#define CANON_f32(value) scalar_canonical_f32(value)
+#define CANON_f64(value) (value)
+
 #define SCALAR_FLOAT(T, C, BITS, TOP)                                                              \
     static inline C scalar_abs_##T(C a)                                                            \
     {                                                                                              \
