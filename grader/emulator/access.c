@@ -1,5 +1,6 @@
-/* access.c - loads and stores, lane by lane, with every check. lanes_body.h has the shortcut for
- * what most instructions do: 32 consecutive words in one buffer. */
+/* access.c - loads and stores, lane by lane, with every check. lanes_body.h has the shortcuts
+ * for what most instructions do: 32 consecutive words of one buffer, or the same word of local
+ * memory. */
 #include "emulator/machine.h"
 
 /* ---- Local memory: word w of lane l lies at word w * 32 + l -------------------------------------
@@ -258,78 +259,12 @@ static void touch(struct touched touched[2], const struct place *place, unsigned
     list->lane[list->count++] = (uint8_t)lane;
 }
 
-/* ---- A shortcut for local memory: every lane at the same offset, whole words -------------------
- */
-
-static bool same_local_words(const struct warp *warp, const struct op *op,
-                             const struct access *access, uint32_t *ret)
-{
-    if (access->space != PTX_LOCAL || warp->active != FULL_MASK || access->element_bytes != 4 ||
-        access->register_bytes != 4)
-        return false;
-    uint64_t first = access_lane_address(warp, op, access, 0);
-    uint64_t differs = 0;
-    if (access->address == ADDRESS_64)
-        for (unsigned lane = 1; lane < LANES; ++lane) {
-            uint64_t address;
-            memcpy(&address, warp->registers + op->a + 8 * lane, sizeof address);
-            differs |= (address + (uint64_t)access->offset) ^ first;
-        }
-    else if (access->address == ADDRESS_32)
-        for (unsigned lane = 1; lane < LANES; ++lane)
-            differs |= access_lane_address(warp, op, access, lane) ^ first;
-    const unsigned bytes = 4u * access->count;
-    if (differs != 0 || first % bytes != 0 || first > warp->local_top ||
-        warp->local_top - first < bytes)
-        return false;
-    *ret = (uint32_t)first;
-    return true;
-}
-
-static bool load_same_local(struct warp *warp, const struct op *op, const struct access *access)
-{
-    uint32_t offset = 0;
-    if (!same_local_words(warp, op, access, &offset))
-        return false;
-    const size_t place = local_place(offset, 0);
-    if (!known_test(warp->local_known, place, (size_t)4 * LANES * access->count))
-        return false;
-    for (unsigned e = 0; e < access->count; ++e)
-        if (access->registers[e] != UINT32_MAX)
-            memcpy(warp->registers + access->registers[e], warp->local + place + 4 * LANES * e,
-                   4 * LANES);
-    if (access->counted) {
-        warp->runner->traffic.local_array.load.requests += access->count;
-        warp->runner->traffic.local_array.load.sectors += 4 * access->count;
-    }
-    return true;
-}
-
-static bool store_same_local(struct warp *warp, const struct op *op, const struct access *access)
-{
-    uint32_t offset = 0;
-    if (!same_local_words(warp, op, access, &offset))
-        return false;
-    const size_t place = local_place(offset, 0);
-    for (unsigned e = 0; e < access->count; ++e)
-        memcpy(warp->local + place + 4 * LANES * e, warp->registers + access->registers[e],
-               4 * LANES);
-    memset(warp->local_known + place / 8, 0xFF, (size_t)4 * LANES * access->count / 8);
-    if (access->counted) {
-        warp->runner->traffic.local_array.store.requests += access->count;
-        warp->runner->traffic.local_array.store.sectors += 4 * access->count;
-    }
-    return true;
-}
-
 /* ---- Loads and stores -------------------------------------------------------------------------
  */
 
 void access_load(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
-    if (load_same_local(warp, op, access))
-        return;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
     struct touched touched[2] = {{0}, {0}};
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
@@ -365,8 +300,6 @@ void access_load(struct warp *warp, const struct op *op)
 void access_store(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
-    if (store_same_local(warp, op, access))
-        return;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
     struct touched touched[2] = {{0}, {0}};
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {

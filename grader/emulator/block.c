@@ -145,17 +145,6 @@ static void free_warp(struct warp *warp)
 /* ---- Warps ------------------------------------------------------------------------------------
  */
 
-static void number_threads(struct warp *warp)
-{
-    const struct launch *launch = warp->runner->launch;
-    for (unsigned lane = 0; lane < LANES; ++lane) {
-        unsigned thread = warp->number * LANES + lane;
-        warp->tid[0][lane] = thread % launch->block[0];
-        warp->tid[1][lane] = thread / launch->block[0] % launch->block[1];
-        warp->tid[2][lane] = thread / launch->block[0] / launch->block[1];
-    }
-}
-
 static struct warp *begin_warp(struct runner *runner, unsigned number)
 {
     const struct launch *launch = runner->launch;
@@ -174,9 +163,7 @@ static struct warp *begin_warp(struct runner *runner, unsigned number)
     warp->patience = 0;
     warp->turn = 0;
     warp->yields = false;
-    number_threads(warp);
-    memset(warp->groups, 0, sizeof warp->groups);
-    memset(warp->records, 0, sizeof warp->records);
+    warp->tid = runner->tid[number];
     const struct program *program = launch->kernel->programs;
     warp->active = warp->live;
     struct frame *frame = frame_open(warp, program, NULL, warp->live, program->ops);
@@ -212,7 +199,11 @@ static void reclaim_frames(struct warp *warp)
 static void end_warp(struct runner *runner, struct warp *warp)
 {
     runner->warps[warp->number] = NULL;
-    reclaim_frames(warp);
+    if (warp->live != 0) { /* else its groups, records and frames are all free */
+        reclaim_frames(warp);
+        memset(warp->groups, 0, sizeof warp->groups);
+        memset(warp->records, 0, sizeof warp->records);
+    }
     warp->next_spare = runner->spare;
     runner->spare = warp;
 }
@@ -385,6 +376,7 @@ void runner_release(struct runner *runner)
         free_warp(runner->spare);
         runner->spare = next;
     }
+    free(runner->tid);
     free(runner->shared);
     free(runner->shared_known);
     free(runner->faults);

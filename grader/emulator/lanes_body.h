@@ -238,13 +238,21 @@ static inline void count_run(struct traffic_count *count, uint64_t address)
     count->sectors += (address + 4 * LANES - 1) / 32 - address / 32 + 1;
 }
 
-static void load_global_32(struct warp *warp, const struct op *op)
+/* Notes in the warp whether the lanes' addresses follow one another, for this instruction and those
+ * after it in the block that use the same register (load_global_32_again and its like). */
+static inline void note_run(struct warp *warp, const struct op *op)
+{
+    const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
+    warp->run_first = address[0];
+    warp->is_run = warp->active == FULL_MASK && is_consecutive(address);
+}
+
+static inline void load_run(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
-    const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
     struct region *region = NULL;
-    if (warp->active == FULL_MASK && is_consecutive(address)) {
-        const uint64_t first = address[0] + (uint64_t)access->offset;
+    if (warp->is_run) {
+        const uint64_t first = warp->run_first + (uint64_t)access->offset;
         const uint8_t *data = find_run(warp, first, &region);
         if (data != NULL &&
             (region->all_known || known_test(region->known, first - region->base, 4 * LANES))) {
@@ -256,13 +264,12 @@ static void load_global_32(struct warp *warp, const struct op *op)
     access_load(warp, op);
 }
 
-static void store_global_32(struct warp *warp, const struct op *op)
+static inline void store_run(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
-    const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
     struct region *region = NULL;
-    if (warp->active == FULL_MASK && is_consecutive(address)) {
-        const uint64_t first = address[0] + (uint64_t)access->offset;
+    if (warp->is_run) {
+        const uint64_t first = warp->run_first + (uint64_t)access->offset;
         uint8_t *data = find_run(warp, first, &region);
         if (data != NULL && region->kind <= REGION_VARIABLE) {
             memcpy(data, warp->registers + access->registers[0], 4 * LANES);
@@ -275,7 +282,126 @@ static void store_global_32(struct warp *warp, const struct op *op)
     access_store(warp, op);
 }
 
+static void load_global_32(struct warp *warp, const struct op *op)
+{
+    note_run(warp, op);
+    load_run(warp, op);
+}
+
+static void load_global_32_again(struct warp *warp, const struct op *op)
+{
+    load_run(warp, op);
+}
+
+static void store_global_32(struct warp *warp, const struct op *op)
+{
+    note_run(warp, op);
+    store_run(warp, op);
+}
+
+static void store_global_32_again(struct warp *warp, const struct op *op)
+{
+    store_run(warp, op);
+}
+
+/* ---- Local memory: every lane at the same offset, whole words -----------------------------------
+ */
+
+/* The offset within each thread's local memory; false: look closer. */
+static inline bool same_words(const struct warp *warp, const struct op *op,
+                              const struct access *access, uint64_t *ret)
+{
+    uint64_t first = (uint64_t)access->offset, differs = 0;
+    if (access->address == ADDRESS_64) {
+        const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
+        first += address[0];
+        for (unsigned lane = 0; lane < LANES; ++lane)
+            differs |= address[lane] ^ address[0];
+    } else if (access->address == ADDRESS_32) {
+        const t_u32 *address = (const t_u32 *)(const void *)(warp->registers + op->a);
+        first += address[0];
+        for (unsigned lane = 0; lane < LANES; ++lane)
+            differs |= address[lane] ^ address[0];
+    } else if (access->address == ADDRESS_FRAME) {
+        first += warp->frame->local_base;
+    }
+    const unsigned bytes = 4u * access->count;
+    *ret = first;
+    return differs == 0 && (first & (bytes - 1)) == 0 && first <= warp->local_top &&
+           warp->local_top - first >= bytes;
+}
+
+/* Words of one offset lie side by side: 128 bytes, and 16 bytes of the bit map. */
+static void load_local_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    uint64_t offset = 0;
+    if (warp->active == FULL_MASK && same_words(warp, op, access, &offset)) {
+        const uint8_t *data = warp->local + offset * LANES;
+        uint64_t known[2], all = UINT64_MAX;
+        for (unsigned e = 0; e < access->count; ++e) {
+            memcpy(known, warp->local_known + offset * LANES / 8 + 16 * e, sizeof known);
+            all &= known[0] & known[1];
+        }
+        if (all == UINT64_MAX) {
+            for (unsigned e = 0; e < access->count; ++e)
+                if (access->registers[e] != UINT32_MAX)
+                    memcpy(warp->registers + access->registers[e], data + 4 * LANES * e, 4 * LANES);
+            struct traffic_count *count = &warp->runner->traffic.local_array.load;
+            count->requests += access->counted ? access->count : 0;
+            count->sectors += access->counted ? 4u * access->count : 0;
+            return;
+        }
+    }
+    access_load(warp, op);
+}
+
+static void store_local_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    uint64_t offset = 0;
+    if (warp->active == FULL_MASK && same_words(warp, op, access, &offset)) {
+        for (unsigned e = 0; e < access->count; ++e) {
+            memcpy(warp->local + offset * LANES + 4 * LANES * e,
+                   warp->registers + access->registers[e], 4 * LANES);
+            memset(warp->local_known + offset * LANES / 8 + 16 * e, 0xFF, 16);
+        }
+        struct traffic_count *count = &warp->runner->traffic.local_array.store;
+        count->requests += access->counted ? access->count : 0;
+        count->sectors += access->counted ? 4u * access->count : 0;
+        return;
+    }
+    access_store(warp, op);
+}
+
+/* ---- Parameters of a kernel: the same for all
+ * ---------------------------------------------------- */
+
+static void broadcast_32(const uint8_t *registers, const struct op *op, void *out)
+{
+    uint32_t value;
+    t_u32 *const result = out;
+    (void)registers;
+    memcpy(&value, op->detail, sizeof value);
+    LANE_LOOP result[lane] = value;
+}
+
+static void broadcast_64(const uint8_t *registers, const struct op *op, void *out)
+{
+    uint64_t value;
+    t_u64 *const result = out;
+    (void)registers;
+    memcpy(&value, op->detail, sizeof value);
+    LANE_LOOP result[lane] = value;
+}
+
 const struct lanes LANES_NAME = {.handlers = handlers,
                                  .blend = blend,
                                  .load_global_32 = load_global_32,
-                                 .store_global_32 = store_global_32};
+                                 .store_global_32 = store_global_32,
+                                 .load_global_32_again = load_global_32_again,
+                                 .store_global_32_again = store_global_32_again,
+                                 .load_local_32 = load_local_32,
+                                 .store_local_32 = store_local_32,
+                                 .broadcast_32 = broadcast_32,
+                                 .broadcast_64 = broadcast_64};

@@ -264,6 +264,15 @@ static void *work(void *payload)
 static int prepare_runner(struct runner *runner, struct launch *launch)
 {
     *runner = (struct runner){.launch = launch, .warp_count = launch->warps_per_block};
+    runner->tid = calloc(launch->warps_per_block, sizeof *runner->tid);
+    if (runner->tid == NULL)
+        return -1;
+    for (unsigned thread = 0; thread < launch->warps_per_block * LANES; ++thread) {
+        uint32_t(*const tid)[LANES] = runner->tid[thread / LANES];
+        tid[0][thread % LANES] = thread % launch->block[0];
+        tid[1][thread % LANES] = thread / launch->block[0] % launch->block[1];
+        tid[2][thread % LANES] = thread / launch->block[0] / launch->block[1];
+    }
     if (launch->shared_bytes > 0) {
         runner->shared = calloc(1, launch->shared_bytes + 64u);
         runner->shared_known = calloc(1, launch->shared_bytes / 8 + 64u);

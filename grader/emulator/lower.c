@@ -857,6 +857,14 @@ static void set_defined(void *payload, const struct ptx_operand *operand, bool i
     }
 }
 
+/* What is known of addresses holds until the register changes, or lanes come or go. */
+static void forget_run(void *payload, const struct ptx_operand *operand, bool is_written)
+{
+    struct lowering *lowering = payload;
+    if (is_written && lowering->slots[operand->index] == lowering->noted_run)
+        lowering->noted_run = UINT32_MAX;
+}
+
 static void lower_plain(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     if (is_hint(instruction) || lower_control(lowering, instruction) ||
@@ -900,6 +908,9 @@ static void lower_instruction(struct lowering *lowering, const struct ptx_instru
     cfg_visit_registers(instruction, check_defined, lowering);
     lower_plain(lowering, instruction);
     cfg_visit_registers(instruction, set_defined, lowering);
+    cfg_visit_registers(instruction, forget_run, lowering);
+    if (cfg_is_jump(instruction))
+        lowering->noted_run = UINT32_MAX;
     if (instruction->guard != NULL)
         guard_ops(lowering, instruction);
 }
@@ -982,6 +993,7 @@ bool lower_function(struct lowering *lowering)
         struct block *block = &program->blocks[b];
         lowering->instruction = &body->instructions[block->first];
         block->op = (uint32_t)program->op_count;
+        lowering->noted_run = UINT32_MAX;
         struct op *header = lower_emit(lowering, OP_JUMP);
         header->run.jump = warp_enter_block;
         header->detail = block;

@@ -26,7 +26,8 @@ struct lowering {
     const struct ptx_instruction *instruction; /* the one being lowered */
     size_t instruction_op;                     /* its first op */
     uint32_t carry;                            /* the carry flag, a predicate; 0: not used yet */
-    uint32_t meets;                            /* where lanes meet that part in its block */
+    uint32_t noted_run; /* the address register that the latest note_run() saw; or UINT32_MAX */
+    uint32_t meets;     /* where lanes meet that part in its block */
 };
 
 /* cfg.c: blocks and where the paths of each meet again. */

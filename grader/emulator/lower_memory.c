@@ -160,14 +160,41 @@ static void resolve_parameter_space(struct lowering *lowering, struct access *ac
     }
 }
 
-static step_handler choose_handler(const struct access *access)
+static step_handler choose_handler(struct lowering *lowering, const struct access *access,
+                                   uint32_t base)
 {
+    const struct lanes *lanes = lanes_best();
     if (access->space == PTX_PARAM)
         return access_load_parameter;
     if (access->space == PTX_GLOBAL && access->address == ADDRESS_64 && access->count == 1 &&
-        access->element_bytes == 4 && access->register_bytes == 4 && access->counted)
-        return access->is_store ? lanes_best()->store_global_32 : lanes_best()->load_global_32;
+        access->element_bytes == 4 && access->register_bytes == 4 && access->counted &&
+        access->registers[0] != UINT32_MAX) {
+        const bool again = lowering->noted_run == base && lowering->instruction->guard == NULL;
+        lowering->noted_run = lowering->instruction->guard == NULL ? base : UINT32_MAX;
+        if (access->is_store)
+            return again ? lanes->store_global_32_again : lanes->store_global_32;
+        return again ? lanes->load_global_32_again : lanes->load_global_32;
+    }
+    if (access->space == PTX_LOCAL && access->element_bytes == 4 && access->register_bytes == 4 &&
+        (access->count & (access->count - 1)) == 0)
+        return access->is_store ? lanes->store_local_32 : lanes->load_local_32;
     return access->is_store ? access_store : access_load;
+}
+
+/* A whole word of the kernel's parameters: as cheap as a constant. */
+static bool lower_broadcast(struct lowering *lowering, const struct access *access)
+{
+    if (access->space != PTX_PARAM || access->count != 1 || access->registers[0] == UINT32_MAX ||
+        access->element_bytes != access->register_bytes ||
+        (access->element_bytes != 4 && access->element_bytes != 8))
+        return false;
+    struct op *op = lower_emit(lowering, OP_LANES);
+    op->run.lanes =
+        access->element_bytes == 4 ? lanes_best()->broadcast_32 : lanes_best()->broadcast_64;
+    op->width = access->element_bytes == 4 ? WIDTH_32 : WIDTH_64;
+    op->d = access->registers[0];
+    op->detail = lowering->emulator->parameters->data + access->offset;
+    return true;
 }
 
 static void lower_access(struct lowering *lowering, const struct ptx_instruction *instruction,
@@ -198,9 +225,9 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
         access->space = PTX_LOCAL; /* a generic access to a local variable by name */
     if (access->space == PTX_CONST)
         access->counted = false;
-    if (lower_refused(lowering))
+    if (lower_refused(lowering) || lower_broadcast(lowering, access))
         return;
-    struct op *op = lower_step(lowering, choose_handler(access));
+    struct op *op = lower_step(lowering, choose_handler(lowering, access, base));
     op->a = base;
     op->detail = access;
 }

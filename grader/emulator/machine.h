@@ -245,6 +245,8 @@ struct warp {
     struct frame *frame;
     struct runner *runner;
     const struct program *program;
+    uint64_t run_first; /* lanes_body.h: the address of lane 0 in the latest 32-bit access … */
+    bool is_run;        /* … and whether the others follow it */
     unsigned number;    /* in the block */
     uint32_t existing;  /* lanes that the block has */
     uint32_t local_top; /* bytes of local memory that the running frame may touch */
@@ -259,7 +261,7 @@ struct warp {
     struct frame *entry_frame;
     struct frame *spare_frames;
     struct warp *next_spare;
-    uint32_t tid[3][LANES];
+    const uint32_t (*tid)[LANES]; /* x, y, z */
 };
 
 struct fault_note { /* a kind of fault at an instruction, as one runner met it */
@@ -277,6 +279,7 @@ struct runner {
     uint8_t *shared, *shared_known;
     uint32_t block[3];
     uint64_t block_number;
+    uint32_t (*tid)[3][LANES];                     /* per warp of a block */
     struct warp *warps[CAP_BLOCK_THREADS / LANES]; /* of the running block; NULL: not running */
     bool warp_done[CAP_BLOCK_THREADS / LANES];
     unsigned warp_count, warps_done;
@@ -317,6 +320,9 @@ struct lanes {
     const lane_handler *handlers; /* in the order of instructions.inc */
     void (*blend)(void *into, const void *from, uint32_t mask, enum width width);
     step_handler load_global_32, store_global_32; /* the common case: 32 bits, 64-bit address */
+    step_handler load_global_32_again, store_global_32_again; /* … same address register */
+    step_handler load_local_32, store_local_32; /* words of one offset, one or several */
+    lane_handler broadcast_32, broadcast_64;    /* op->detail: what every lane gets */
 };
 extern const struct lanes lanes_base, lanes_avx2;
 const struct lanes *lanes_best(void);

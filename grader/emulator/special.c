@@ -143,6 +143,15 @@ void special_read(struct warp *warp, const struct op *op)
     const enum special special = (enum special)op->imm;
     const uint64_t uniform = is_uniform(special) ? uniform_value(warp, special) : 0;
     const unsigned bytes = width_bytes((enum width)op->width);
+    if (warp->active == FULL_MASK && special <= SPECIAL_TID_Z) {
+        memcpy(warp->registers + op->d, warp->tid[special - SPECIAL_TID_X], 4 * LANES);
+        return;
+    }
+    if (warp->active == FULL_MASK && is_uniform(special) && bytes == 4) {
+        for (unsigned lane = 0; lane < LANES; ++lane)
+            memcpy(warp->registers + op->d + 4 * lane, &uniform, 4);
+        return;
+    }
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         uint64_t value = is_uniform(special) ? uniform : lane_value(warp, special, lane);
