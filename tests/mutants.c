@@ -54,6 +54,8 @@ struct item { /* one submission */
     char expected[5][300];     /* marks lost everywhere, then on arch_columns[i - 1] */
     struct verdicts *verdicts; /* owned */
     size_t verdict_count;
+    /* GPU: launches that finished on the emulator too, and those whose bytes are equal. */
+    unsigned on_both, identical;
     struct error err; /* the machine failed */
 };
 
@@ -301,8 +303,31 @@ static const struct numbers_result *find_run(const struct session *session,
     return NULL;
 }
 
-static int run_stage(struct stages *s, const struct session *session, const struct stages *earlier,
-                     size_t earlier_count, const char *folder, struct error *err)
+/* What the GPU computed, the emulator must compute to the last bit. */
+static int compare_with_emulator(struct item *item, const struct session *session,
+                                 const struct build_target *target, const struct audit *audit,
+                                 const struct numbers_result *gpu, struct error *err)
+{
+    const struct numbers_options options = {.executor = EXECUTOR_EMULATOR, .arch = target->arch};
+    struct numbers_result emulator;
+    if (numbers_run(&emulator, &session->numbers, target, audit, &options, err) != 0)
+        return -1;
+    for (size_t i = 0; i < gpu->outcome_count; ++i) {
+        const struct run_launch_result *a = gpu->outcomes[i].launch;
+        const struct run_launch_result *b = emulator.outcomes[i].launch;
+        if (a == NULL || b == NULL || a->status != RUN_FINISHED || b->status != RUN_FINISHED)
+            continue;
+        ++item->on_both;
+        item->identical += a->outputs[0].bytes == b->outputs[0].bytes &&
+                           memcmp(a->outputs[0].data, b->outputs[0].data, a->outputs[0].bytes) == 0;
+    }
+    numbers_result_release(&emulator);
+    return 0;
+}
+
+static int run_stage(struct stages *s, const struct session *session, struct item *item,
+                     const struct stages *earlier, size_t earlier_count, const char *folder,
+                     struct error *err)
 {
     const struct build_target *target = &s->build.targets[s->build.target_count - 1];
     bool gpu = session->executor == EXECUTOR_GPU;
@@ -322,7 +347,9 @@ static int run_stage(struct stages *s, const struct session *session, const stru
         .timing_rounds = gpu ? 3 : 0,
     };
     s->result = &s->own;
-    return numbers_run(&s->own, &session->numbers, target, &audit, &options, err);
+    if (numbers_run(&s->own, &session->numbers, target, &audit, &options, err) != 0)
+        return -1;
+    return gpu ? compare_with_emulator(item, session, target, &audit, &s->own, err) : 0;
 }
 
 static int judge_stage(struct stages *s, const struct session *session,
@@ -420,7 +447,7 @@ static void grade_archs(struct item *item, const struct session *session,
             break;
         }
         if (build_stage(&stages[i], session, submission, archs[i], own, &item->err) != 0 ||
-            run_stage(&stages[i], session, stages, i, own, &item->err) != 0 ||
+            run_stage(&stages[i], session, item, stages, i, own, &item->err) != 0 ||
             judge_stage(&stages[i], session, submission, item, &item->err) != 0)
             break;
         take_verdicts(&item->verdicts[item->verdict_count++], session, item, &stages[i], archs[i]);
@@ -656,6 +683,17 @@ int main(int argc, char **argv)
         grade_all(&session);
         for (size_t i = 0; i < session.item_count; ++i)
             print_item(&session, &session.items[i], &passed, &failed);
+    }
+    unsigned on_both = 0, identical = 0;
+    for (size_t i = 0; i < session.item_count; ++i) {
+        on_both += session.items[i].on_both;
+        identical += session.items[i].identical;
+    }
+    if (session.executor == EXECUTOR_GPU) {
+        (void)printf("\n%u launches finished on the GPU and on the emulator; the outputs of %u are "
+                     "bit-identical\n",
+                     on_both, identical);
+        failed += on_both - identical;
     }
     temporary_folder_remove(folder);
     session_release(&session);
