@@ -71,30 +71,40 @@ static int take_launches(struct grade_kernel *row, size_t kernel, const struct k
     return 0;
 }
 
+static int collect_target(struct grade *grade, const struct rubric_input *input,
+                          const struct rubric_target *target, struct error *err)
+{
+    for (size_t k = 0; k < input->lab->kernel_count; ++k) {
+        struct grade_kernel *row = &grade->kernels[grade->kernel_count++];
+        *row = (struct grade_kernel){.name = input->lab->kernels[k].name,
+                                     .arch = target->target->arch,
+                                     .known = target->known[k],
+                                     .max_threads_per_block = FACT_UNKNOWN,
+                                     .blocks_per_sm = FACT_UNKNOWN,
+                                     .occupancy_percent = -1};
+        const struct kernel_facts *facts = row->known ? &target->facts[k] : NULL;
+        if (facts != NULL)
+            take_facts(row, facts);
+        else
+            (void)snprintf(row->problem, sizeof row->problem, "%s", target->problems[k]);
+        if (target == input->executed && take_launches(row, k, facts, input, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The graded architectures, and the one that ran if it is another: its times and faults are of
+ * interest too. */
 static int collect_kernels(struct grade *grade, const struct rubric_input *input, struct error *err)
 {
-    const struct lab *lab = input->lab;
-    grade->kernels = calloc(lab->kernel_count * input->graded_count, sizeof grade->kernels[0]);
+    grade->kernels =
+        calloc(input->lab->kernel_count * (input->graded_count + 1), sizeof grade->kernels[0]);
     if (grade->kernels == NULL)
         return error_no_memory(err);
-    for (size_t t = 0; t < input->graded_count; ++t)
-        for (size_t k = 0; k < lab->kernel_count; ++k) {
-            const struct rubric_target *target = &input->targets[t];
-            struct grade_kernel *row = &grade->kernels[grade->kernel_count++];
-            *row = (struct grade_kernel){.name = lab->kernels[k].name,
-                                         .arch = target->target->arch,
-                                         .known = target->known[k],
-                                         .max_threads_per_block = FACT_UNKNOWN,
-                                         .blocks_per_sm = FACT_UNKNOWN,
-                                         .occupancy_percent = -1};
-            const struct kernel_facts *facts = row->known ? &target->facts[k] : NULL;
-            if (facts != NULL)
-                take_facts(row, facts);
-            else
-                (void)snprintf(row->problem, sizeof row->problem, "%s", target->problems[k]);
-            if (target == input->executed && take_launches(row, k, facts, input, err) != 0)
-                return -1;
-        }
+    for (size_t t = 0; t < input->target_count; ++t)
+        if ((t < input->graded_count || &input->targets[t] == input->executed) &&
+            collect_target(grade, input, &input->targets[t], err) != 0)
+            return -1;
     return 0;
 }
 

@@ -25,7 +25,7 @@ struct mark {
     unsigned line; /* in the student's source; 0: unknown */
 };
 
-/* One kernel on one graded architecture, as the table and the JSON show it. */
+/* One kernel on one architecture, as the table and the JSON show it. */
 struct grade_kernel {
     const char *name; /* borrowed from the lab */
     struct arch arch;

@@ -317,9 +317,13 @@ static int compare_with_emulator(struct item *item, const struct session *sessio
         const struct run_launch_result *b = emulator.outcomes[i].launch;
         if (a == NULL || b == NULL || a->status != RUN_FINISHED || b->status != RUN_FINISHED)
             continue;
+        bool same = a->outputs[0].bytes == b->outputs[0].bytes &&
+                    memcmp(a->outputs[0].data, b->outputs[0].data, a->outputs[0].bytes) == 0;
         ++item->on_both;
-        item->identical += a->outputs[0].bytes == b->outputs[0].bytes &&
-                           memcmp(a->outputs[0].data, b->outputs[0].data, a->outputs[0].bytes) == 0;
+        item->identical += same;
+        if (!same)
+            (void)printf("%s: %s computes other bits on the emulator than on the GPU\n", item->name,
+                         session->lab->kernels[session->lab->cases[i].kernel].name);
     }
     numbers_result_release(&emulator);
     return 0;
