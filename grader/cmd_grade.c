@@ -32,7 +32,7 @@ struct grade_options {
     struct arch archs[GRADED_ARCHS_MAX];
     size_t arch_count;
     bool has_seed;
-    uint64_t seed, elements, fail_under, threads;
+    uint64_t seed, elements, fail_under, threads, launch_seconds;
     bool verbose;
 };
 
@@ -55,6 +55,7 @@ static const char usage[] =
     "  --nvcc PATH           the compiler (default: CUDA_HOME, PATH, /usr/local/cuda)\n"
     "  --elements N          elements of the full-size launches (default: the lab's)\n"
     "  --threads N           threads of the emulator (default: one per core)\n"
+    "  --launch-seconds N    stop a kernel that has not ended after N s (default: 20)\n"
     "  --verbose             show memory traffic as well\n"
     "\n"
     "Exit status: 0 graded, 1 below --fail-under, 2 usage, 3 the machine failed and\n"
@@ -119,6 +120,7 @@ enum {
     OPT_SANDBOX,
     OPT_ELEMENTS,
     OPT_THREADS,
+    OPT_LAUNCH_SECONDS,
     OPT_VERBOSE,
     OPT_HELP
 };
@@ -137,6 +139,7 @@ static const struct option long_options[] = {
     {"sandbox",    required_argument, NULL, OPT_SANDBOX},
     {"elements",   required_argument, NULL, OPT_ELEMENTS},
     {"threads",    required_argument, NULL, OPT_THREADS},
+    {"launch-seconds", required_argument, NULL, OPT_LAUNCH_SECONDS},
     {"verbose",    no_argument,       NULL, OPT_VERBOSE},
     {"help",       no_argument,       NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
@@ -187,6 +190,8 @@ static int take_option(struct grade_options *options, int option, const char *va
                                      : bad_option(err, "--elements", value, "expected at least 1");
     case OPT_THREADS:
         return parse_number(&options->threads, "--threads", value, 256, err);
+    case OPT_LAUNCH_SECONDS:
+        return parse_number(&options->launch_seconds, "--launch-seconds", value, 86400, err);
     case OPT_VERBOSE:
         options->verbose = true;
         return 0;
@@ -433,6 +438,8 @@ static int run_stage(struct stages *s, const struct grade_options *options, stru
         .threads = (unsigned)options->threads,
         .scrub = s->choice.executor == EXECUTOR_GPU ? &s->scrub : NULL,
         .timing_rounds = s->choice.executor == EXECUTOR_GPU ? 31 : 0,
+        .unconfined = options->sandbox == SANDBOX_OFF,
+        .launch_seconds = (unsigned)options->launch_seconds,
     };
     return numbers_run(&s->result, &s->numbers, target, &audit, &run_options, err);
 }

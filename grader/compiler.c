@@ -27,7 +27,7 @@ static int start(struct process_result *result, const struct toolchain *toolchai
     if (sandbox_run(result, &toolchain->sandbox, &spec, &view, err) != 0)
         return -1;
     /* nvcc itself ends with 128 + the signal that ended one of its passes. */
-    if (!result->signalled && result->exit_code > 128 && result->exit_code < 128 + NSIG) {
+    if (!result->signalled && result->exit_code > 128 && result->exit_code <= 128 + SIGSYS) {
         result->signalled = true;
         result->signal = result->exit_code - 128;
     }

@@ -95,6 +95,9 @@ static int read_attributes(struct gpu *gpu, struct job_hello *hello, struct erro
     (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu->device);
     gpu->cc = hello->cc = (unsigned)(major * 10 + minor);
     (void)gpu->driver.DeviceGetName(hello->device, (int)sizeof hello->device, gpu->device);
+    CUuuid uuid = {{0}};
+    if (gpu->driver.DeviceGetUuid(&uuid, gpu->device) == CUDA_SUCCESS)
+        memcpy(hello->uuid, uuid.bytes, sizeof hello->uuid);
     const CUmemAllocationProp memory = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu->device}};

@@ -18,6 +18,7 @@
     CALL(GetErrorString)                                                                           \
     CALL(DeviceGetAttribute)                                                                       \
     CALL(DeviceGetName)                                                                            \
+    CALL(DeviceGetUuid)                                                                            \
     CALL(ModuleLoadData)                                                                           \
     CALL(ModuleUnload)                                                                             \
     CALL(ModuleGetFunction)                                                                        \

@@ -136,6 +136,7 @@ enum job_record_kind {
 
 struct job_hello {
     char device[128];
+    unsigned char uuid[16]; /* of a GPU */
     uint32_t cc, reserved;
 };
 

@@ -361,7 +361,7 @@ static void judge_launch(struct case_outcome *outcome, const struct lab_kernel *
     case RUN_LOST:
         break;
     }
-    outcome->status = CASE_ERROR;
+    outcome->status = blamed ? CASE_WRONG : CASE_ERROR;
     (void)snprintf(outcome->problem, sizeof outcome->problem, "%s%s: %s", kernel->name, at,
                    launch->fault.text);
 }
@@ -390,7 +390,9 @@ static int run_planned(struct numbers_result *out, const struct numbers *numbers
         .poison_seed = mix(numbers->seed ^ UINT64_C(0x706F69736F6E)),
         .threads = options->threads,
         .timing_rounds = options->timing_rounds,
+        .launch_wall_ns = (int64_t)options->launch_seconds * 1000000000,
         .device = options->device,
+        .unconfined = options->unconfined,
     };
     int status = run_launches(&out->run, &request, err);
     free(launches);

@@ -63,6 +63,8 @@ struct numbers_options {
     unsigned threads;                /* emulator; 0: all */
     const struct build_image *scrub; /* GPU: see scrub.h; NULL otherwise */
     unsigned timing_rounds;
+    bool unconfined;         /* the worker does not shut itself in */
+    unsigned launch_seconds; /* silence allowed per launch; 0: LIMIT_LAUNCH_SECONDS */
 };
 
 struct numbers_result {

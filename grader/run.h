@@ -54,6 +54,7 @@ struct run_request {
     unsigned timing_rounds; /* GPU: 0 = do not time */
     int64_t launch_wall_ns; /* silence allowed per launch; 0: LIMIT_LAUNCH_SECONDS */
     int device;             /* GPU ordinal */
+    bool unconfined;        /* the worker does not shut itself in */
     bool guards_only;       /* GPU: guard zones even where unmapped pages could be had (tests) */
 };
 

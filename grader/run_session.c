@@ -1,6 +1,7 @@
 #include "run_session.h"
 
 #include "caps.h"
+#include "gpu_lock.h"
 #include "process.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 int session_open(struct session *session, const struct run_request *request, struct error *err)
 {
-    *session = (struct session){.request = request, .worker = WORKER_NONE};
+    *session = (struct session){.request = request, .worker = WORKER_NONE, .lock = -1};
     return job_create(&session->job, request, err);
 }
 
@@ -23,6 +24,8 @@ void session_close(struct session *session)
     worker_end(&session->worker);
     worker_release(&session->worker);
     job_release(&session->job);
+    if (session->lock >= 0)
+        (void)close(steal_fd(&session->lock));
     session->up = false;
 }
 
@@ -93,11 +96,23 @@ static void nonsense(struct session *session, const char *why)
     died(session, text);
 }
 
+/* From the first worker's hello to the end of the session the GPU is ours alone. */
+static int take_device(struct session *session, struct error *err)
+{
+    if (session->request->executor != EXECUTOR_GPU || session->lock >= 0)
+        return 0;
+    session->lock =
+        gpu_lock_take(session->hello.uuid, NULL, LIMIT_GPU_WAIT_SECONDS * SECOND_NS, err);
+    return err->kind == ERROR_NONE ? 0 : -1;
+}
+
 /* One attempt. SESSION_ANSWERED: the worker is up. */
 static enum session_end start_once(struct session *session, struct error *err)
 {
     worker_release(&session->worker);
-    const struct worker_spec spec = {.job = &session->job, .memory_bytes = memory_limit(session)};
+    const struct worker_spec spec = {.job = &session->job,
+                                     .memory_bytes = memory_limit(session),
+                                     .unconfined = session->request->unconfined};
     if (worker_start(&session->worker, &spec, err) != 0)
         return SESSION_FAILED;
     struct job_record record;
@@ -134,6 +149,10 @@ static enum session_end start_once(struct session *session, struct error *err)
     }
     if (session->hello.device[0] == '\0')
         session->hello = record.hello;
+    if (take_device(session, err) != 0) {
+        worker_end(&session->worker);
+        return SESSION_FAILED;
+    }
     session->up = true;
     session->sequence = 0;
     return SESSION_ANSWERED;

@@ -12,6 +12,7 @@ struct session {
     const struct run_request *request; /* borrowed */
     struct job job;                    /* owned */
     struct worker worker;              /* owned */
+    int lock;                          /* on the GPU, owned; -1: none */
     bool up;                           /* the worker has said hello */
     bool killed;            /* the last worker was killed, or its device context died: probe */
     uint32_t sequence;      /* of the last task */

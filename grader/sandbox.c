@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -203,7 +204,7 @@ static int run_in_bubblewrap(struct process_result *result, const struct sandbox
     if (status != 0)
         return -1;
     if (result->timed_out || result->signalled || was_started(status_fd)) {
-        if (!result->signalled && result->exit_code > 128) {
+        if (!result->signalled && result->exit_code > 128 && result->exit_code <= 128 + SIGSYS) {
             result->signalled = true;
             result->signal = result->exit_code - 128;
         }

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "gpu.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +148,13 @@ static int say_hello(struct job_record *hello, const struct error *err)
                                                          : EXIT_STATUS_INFRASTRUCTURE;
 }
 
+static int say_trouble(const struct error *err)
+{
+    struct job_record record;
+    worker_record_init(&record, JOB_HELLO, 0);
+    return say_hello(&record, err);
+}
+
 static int work_on_emulator(const struct job *job)
 {
     struct error err = {0};
@@ -218,12 +226,15 @@ int cmd_worker(int argc, char **argv)
         return survey();
     struct job job;
     struct error err = {0};
-    if (job_open(&job, JOB_DESCRIPTOR_JOB, JOB_DESCRIPTOR_RESULTS, &err) != 0) {
-        struct job_record record;
-        worker_record_init(&record, JOB_HELLO, 0);
-        return say_hello(&record, &err);
-    }
-    int status = job.header->executor == EXECUTOR_GPU ? work_on_gpu(&job) : work_on_emulator(&job);
+    bool unconfined = argc > 1 && strcmp(argv[1], "unconfined") == 0;
+    if (job_open(&job, JOB_DESCRIPTOR_JOB, JOB_DESCRIPTOR_RESULTS, &err) != 0)
+        return say_trouble(&err);
+    bool gpu = job.header->executor == EXECUTOR_GPU;
+    int status = EXIT_STATUS_INFRASTRUCTURE;
+    if (!unconfined && sandbox_confine_worker(gpu ? SANDBOX_GPU : SANDBOX_EMULATOR, &err) != 0)
+        status = say_trouble(&err);
+    else
+        status = gpu ? work_on_gpu(&job) : work_on_emulator(&job);
     job_release(&job);
     return status;
 }

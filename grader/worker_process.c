@@ -91,7 +91,10 @@ static void child_run(const struct child *child)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != child->parent) /* the parent died before the prctl() took hold */
         _exit(127);
-    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    /* A survey runs nobody's code, and the first of them may have the driver make its device nodes,
+     * by a program of its own that gains privileges. */
+    if (child->job >= 0)
+        (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     struct sigaction action = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; ++number)
         (void)sigaction(number, &action, NULL);
@@ -154,6 +157,7 @@ int worker_start(struct worker *worker, const struct worker_spec *spec, struct e
     worker->printed = bytes_with_limit(LIMIT_KERNEL_PRINT_BYTES);
     worker->said = bytes_with_limit(SAID_BYTES);
     static const char *const run_arguments[] = {"spillway", "worker", NULL};
+    static const char *const free_arguments[] = {"spillway", "worker", "unconfined", NULL};
     static const char *const survey_arguments[] = {"spillway", "worker", "survey", NULL};
     const char *environment[COUNT_OF(passed_on) + COUNT_OF(fixed) + 1];
     make_environment(environment);
@@ -168,7 +172,9 @@ int worker_start(struct worker *worker, const struct worker_spec *spec, struct e
                                     .job = spec->job != NULL ? spec->job->job_fd : -1,
                                     .results = spec->job != NULL ? spec->job->result_fd : -1,
                                     .memory_bytes = spec->memory_bytes,
-                                    .argv = spec->job != NULL ? run_arguments : survey_arguments,
+                                    .argv = spec->job == NULL  ? survey_arguments
+                                            : spec->unconfined ? free_arguments
+                                                               : run_arguments,
                                     .environment = environment,
                                     .parent = getpid()};
         worker->pid = fork();

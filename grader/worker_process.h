@@ -27,6 +27,7 @@ struct worker {
 
 struct worker_spec {
     const struct job *job; /* NULL: a worker that only surveys */
+    bool unconfined;       /* the worker does not shut itself in */
     uint64_t memory_bytes; /* RLIMIT_AS; 0: no limit (CUDA reserves address space generously) */
 };
 
