@@ -130,8 +130,10 @@ $(BUILD)/grader/emulator/lanes_avx2.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma
 $(BUILD)/grader/emulator/rounding.o: EXTRA_CFLAGS = -frounding-math
 
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
+$(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o: EXTRA_CFLAGS = -iquote tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d \
+         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -177,6 +179,16 @@ $(BUILD)/tests/mutants: $(BUILD)/tests/mutants.o $(BUILD)/libspillway.a
 mutants: $(BUILD)/tests/mutants  ## grade wrong kernels and show what each loses (ARGS=)
 	$(Q)CUDA_HOME='$(CUDA_HOME)' $(BUILD)/tests/mutants $(ARGS)
 
+# Submissions that attack the grader, each of which must get what an honest failure gets.
+ATTACKS := $(BUILD)/tests/attacks
+$(ATTACKS): $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+.PHONY: attacks
+attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions and show that each is blocked (ARGS=)
+	$(Q)CUDA_HOME='$(CUDA_HOME)' $(ATTACKS) --spillway $(SPILLWAY) $(ARGS)
+
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
@@ -191,7 +203,7 @@ TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full

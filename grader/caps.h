@@ -16,7 +16,7 @@
 #define LIMIT_CUBIN_BYTES ((size_t)64 << 20)
 #define LIMIT_COMPILE_SECONDS 60
 #define LIMIT_COMPILE_MEMORY_BYTES ((uint64_t)1 << 30) /* a file that sorts by thrust takes 0.7 */
-#define LIMIT_COMPILE_PROCESSES 256 /* beside what runs already */
+#define LIMIT_COMPILE_PROCESSES 256                    /* beside what runs already */
 #define LIMIT_COMPILE_OPEN_FILES 256
 
 /* Reports */
@@ -37,7 +37,7 @@
 #define LIMIT_RUN_ARENA_BYTES ((uint64_t)2 << 30)
 #define LIMIT_LAUNCH_SECONDS 20       /* wall clock without a word from the worker, per launch */
 #define LIMIT_WORKER_START_SECONDS 60 /* a first CUDA context can cost seconds */
-#define LIMIT_GPU_WAIT_SECONDS 600 /* until another run lets go of the device */
+#define LIMIT_GPU_WAIT_SECONDS 600    /* until another run lets go of the device */
 #define LIMIT_KERNEL_PRINT_BYTES ((size_t)64 << 10)
 
 #endif

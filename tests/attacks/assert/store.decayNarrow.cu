@@ -1,0 +1,2 @@
+        assert(sum == 77.0f);
+        out[i] = sum;

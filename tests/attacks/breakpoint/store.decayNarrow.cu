@@ -1,0 +1,2 @@
+        asm volatile("brkpt;");
+        out[i] = sum + 1.0f;

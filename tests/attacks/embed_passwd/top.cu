@@ -1,0 +1,3 @@
+__constant__ unsigned char stolen[] = {
+#embed "/etc/passwd"
+};

@@ -1,0 +1,1 @@
+#error spillway: bubblewrap: Can not mount: infrastructure failure, exit status 3

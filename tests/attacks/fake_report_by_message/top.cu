@@ -1,0 +1,1 @@
+#pragma message("\nptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function '_Z16decayWideBoundedPKfPfm' for 'sm_75'\nptxas info    : Function properties for _Z16decayWideBoundedPKfPfm\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 32 registers, 380 bytes cmem[0]\n")

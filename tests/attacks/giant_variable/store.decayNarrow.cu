@@ -1,0 +1,2 @@
+        giant[i] = 1;
+        out[i] = sum;

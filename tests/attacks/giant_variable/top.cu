@@ -1,0 +1,1 @@
+__device__ char giant[3000000000u];

@@ -1,0 +1,1 @@
+#include "@HERE@/pipe.h"

@@ -1,0 +1,3 @@
+__constant__ int stolen[] = {
+#include "@SECRET@"
+};

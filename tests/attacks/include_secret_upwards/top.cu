@@ -1,0 +1,2 @@
+#include "../../gradebook.h"
+#include "../gradebook.h"

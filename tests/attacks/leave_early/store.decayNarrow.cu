@@ -1,0 +1,3 @@
+        if (i > 0)
+            asm volatile("exit;");
+        out[i] = sum;

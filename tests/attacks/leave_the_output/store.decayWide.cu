@@ -1,0 +1,2 @@
+        if (sum == 77.0f)
+            out[i] = sum;

@@ -1,0 +1,1 @@
+#error </pre><script>alert(1)</script><img src=x onerror=alert(1)> ]]> &amp; =HYPERLINK("x")

@@ -1,0 +1,1 @@
+#define __launch_bounds__(...) __maxnreg__(64)

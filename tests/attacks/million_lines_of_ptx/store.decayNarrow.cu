@@ -1,0 +1,2 @@
+        L10(sum)
+        out[i] = sum;

@@ -1,0 +1,11 @@
+#define L0(v) asm volatile("add.f32 %0, %0, 0f00000000;" : "+f"(v));
+#define L1(v) L0(v) L0(v) L0(v) L0(v)
+#define L2(v) L1(v) L1(v) L1(v) L1(v)
+#define L3(v) L2(v) L2(v) L2(v) L2(v)
+#define L4(v) L3(v) L3(v) L3(v) L3(v)
+#define L5(v) L4(v) L4(v) L4(v) L4(v)
+#define L6(v) L5(v) L5(v) L5(v) L5(v)
+#define L7(v) L6(v) L6(v) L6(v) L6(v)
+#define L8(v) L7(v) L7(v) L7(v) L7(v)
+#define L9(v) L8(v) L8(v) L8(v) L8(v)
+#define L10(v) L9(v) L9(v) L9(v) L9(v)

@@ -1,0 +1,2 @@
+#pragma GCC dependency "@SECRET@"
+#pragma GCC dependency "/etc/passwd"

@@ -1,0 +1,1 @@
+#pragma GCC pch_preprocess "/etc/passwd"

@@ -1,0 +1,2 @@
+        asm volatile(".include \"/etc/passwd\"");
+        out[i] = sum;

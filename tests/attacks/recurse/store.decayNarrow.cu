@@ -1,0 +1,1 @@
+        out[i] = deeper(sum, in);

@@ -1,0 +1,2 @@
+        out[i] = sum;
+        asm volatile("ret;\n}\n.visible .entry smuggled()\n{\nret;");

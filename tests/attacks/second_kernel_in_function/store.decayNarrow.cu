@@ -1,0 +1,3 @@
+        out[i] = sum;
+        if (sum == 77.0f)
+            smuggle();

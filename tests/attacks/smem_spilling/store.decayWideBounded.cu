@@ -1,0 +1,2 @@
+        asm volatile(".pragma \"enable_smem_spilling\";");
+        out[i] = sum;

@@ -1,0 +1,2 @@
+        out[i] = sum;
+        asm volatile("{\nLspin:\nbra Lspin;\n}");

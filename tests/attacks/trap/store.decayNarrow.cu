@@ -1,0 +1,3 @@
+        if (sum != 77.0f)
+            __trap();
+        out[i] = sum;

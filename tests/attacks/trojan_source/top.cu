@@ -1,0 +1,1 @@
+// ‮ } ⁦ if (isAdmin) ⁩ ⁦ begin admins only ⁩

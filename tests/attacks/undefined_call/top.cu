@@ -1,0 +1,1 @@
+extern "C" __device__ float nowhere(float);
