@@ -113,7 +113,7 @@ struct frame *frame_open(struct warp *warp, const struct program *program, struc
                             .depth = depth};
     for (size_t i = 0; i < program->defined_count; ++i)
         memset(frame->registers + program->defined[i], 0, 4);
-    if (mask == warp->live) { /* bits of whole words: base and size are multiples of 16 */
+    if (program->local_bytes > 0 && mask == warp->live) { /* whole words: multiples of 16 */
         memset(warp->local_known + (size_t)base * LANES / 8, 0,
                (size_t)program->local_bytes * LANES / 8);
     } else {
