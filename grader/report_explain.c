@@ -1,6 +1,7 @@
 /* report_explain.c - the sentences below the table. */
 #include "report_table.h"
 
+#include "caps.h"
 #include "demangle.h"
 #include "report_words.h"
 
@@ -299,7 +300,12 @@ void report_table_explain_trouble(struct bytes *out, const struct report *report
     (void)say_of_each(&speaker, report, kernel_is_ambiguous, put_ambiguous, "are ambiguous");
     size_t incomplete =
         say_of_each(&speaker, report, kernel_is_incomplete, put_incomplete, "are incomplete");
-    if (report->truncated && incomplete == 0)
+    size_t records = 0;
+    for (size_t i = 0; i < report->kernel_count; ++i)
+        records += report->kernels[i].count;
+    if (report->truncated && records >= LIMIT_REPORT_KERNELS)
+        say_text(&speaker, "The log holds more kernels than are read of one log: split it.");
+    else if (report->truncated && incomplete == 0)
         say_text(&speaker, "The log holds part of a record whose beginning or end is missing, so "
                            "it may lack kernels or the functions that they call: was it cut, or "
                            "filtered?");
