@@ -61,7 +61,7 @@ static void judge_entries(struct audit *out, const struct lab *lab, const struct
         if (function->calls_vprintf)
             object(out, "%s prints from the device (printf): remove that before you submit",
                    quote(function->name, name));
-        if (function->calls_malloc)
+        if (function->calls_malloc || function->calls_free)
             object(out, "%s allocates on the device (malloc or free): this lab needs no heap",
                    quote(function->name, name));
     }
@@ -122,13 +122,17 @@ bool audit_blames(const struct audit *audit, const struct ptx_function *function
            (function != NULL && function->inline_asm_line != 0);
 }
 
+/* ptxas may pad each variable up to the alignment of the next; no vector type needs more than this.
+ */
+#define SHARED_ALIGNMENT 16
+
 uint64_t audit_declared_shared_bytes(const struct build_target *target)
 {
     uint64_t total = 0;
     for (size_t i = 0; target->compiled && i < ptx_variable_count(target->module); ++i) {
         const struct ptx_variable *variable = ptx_variable_at(target->module, i);
         if (variable->space == PTX_SHARED && !variable->is_extern)
-            total += variable->bytes;
+            total += (variable->bytes + SHARED_ALIGNMENT - 1) / SHARED_ALIGNMENT * SHARED_ALIGNMENT;
     }
     return total;
 }

@@ -21,7 +21,7 @@ void audit_judge(struct audit *out, const struct lab *lab, const struct build_ta
  * doing. */
 bool audit_blames(const struct audit *audit, const struct ptx_function *function);
 
-/* Bytes of static shared memory that the PTX declares, over the whole module. */
+/* Bytes of static shared memory that the PTX declares over the whole module, padding included. */
 uint64_t audit_declared_shared_bytes(const struct build_target *target);
 
 #endif

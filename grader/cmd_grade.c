@@ -5,7 +5,6 @@
  * report and facts are made inside build_run() and rubric_gather(), one per architecture. */
 #include "commands.h"
 
-#include <getopt.h>
 #include <pthread.h>
 #include <sys/random.h>
 
@@ -14,6 +13,7 @@
 #include "files.h"
 #include "number.h"
 #include "numbers.h"
+#include "options.h"
 #include "out_json.h"
 #include "out_text.h"
 #include "process.h"
@@ -50,8 +50,8 @@ static const char usage[] =
     "  --only CRITERION      list only marks whose id begins so; all are judged\n"
     "  --fail-under N        exit with status 1 when the score is below N\n"
     "  --json FILE           write the grade as JSON too (-: only that, on stdout)\n"
-    "  --sandbox MODE        auto (default: the best that works here), on (bubblewrap or\n"
-    "                        nothing is graded), off\n"
+    "  --sandbox MODE        auto (default: the best that works here), on (bubblewrap,\n"
+    "                        or nothing is graded), off\n"
     "  --nvcc PATH           the compiler (default: CUDA_HOME, PATH, /usr/local/cuda)\n"
     "  --elements N          elements of the full-size launches (default: the lab's)\n"
     "  --threads N           threads of the emulator (default: one per core)\n"
@@ -90,7 +90,7 @@ static int parse_archs(struct grade_options *options, const char *list, struct e
         if (known)
             continue;
         if (options->arch_count >= GRADED_ARCHS_MAX)
-            return bad_option(err, "--arch", list, "that are more than 16 architectures");
+            return bad_option(err, "--arch", list, "more than 16 architectures");
         options->archs[options->arch_count++] = arch;
     }
     return 0;
@@ -196,7 +196,7 @@ static int take_option(struct grade_options *options, int option, const char *va
         options->verbose = true;
         return 0;
     default:
-        return error_set(err, ERROR_USAGE, "see `spillway grade --help`");
+        return -1; /* options_next() has filled *err */
     }
 }
 
@@ -205,7 +205,8 @@ static int parse_options(struct grade_options *options, int argc, char **argv, s
 {
     *options = (struct grade_options){.submission.directory = ".", .executor = "auto"};
     optind = 0;
-    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+    for (int option;
+         (option = options_next(argc, argv, long_options, "grade", err)) != OPTIONS_END;) {
         if (option == OPT_HELP) {
             (void)fputs(usage, stdout);
             return 1;
@@ -494,10 +495,34 @@ static int write_stage(const struct grade *grade, const struct grade_options *op
     return status;
 }
 
+/* A criterion that the lab has not, or a list of nothing would look like a grade without marks. */
+static int check_only(const struct lab *lab, const char *only, struct error *err)
+{
+    struct bytes groups = bytes_with_limit(1000);
+    const char *last = "";
+    size_t last_length = 0;
+    bool found = only == NULL;
+    for (size_t i = 0; i < lab->criterion_count && !found; ++i) {
+        const char *id = lab->criteria[i].id;
+        size_t length = strcspn(id, ".");
+        found = strncmp(id, only, strlen(only)) == 0;
+        if (length != last_length || memcmp(id, last, length) != 0)
+            bytes_printf(&groups, "%s%.*s", groups.length > 0 ? ", " : "", (int)length, id);
+        last = id;
+        last_length = length;
+    }
+    if (!found)
+        error_set(err, ERROR_USAGE, "--only %s: no mark of %s begins so; there are %s", only,
+                  lab->id, bytes_text(&groups));
+    bytes_release(&groups);
+    return found ? 0 : -1;
+}
+
 static int grade(struct stages *s, struct grade_options *options, struct error *err)
 {
     int64_t began = process_now_ns();
     if (submission_read(&s->submission, &options->submission, err) != 0 ||
+        check_only(s->submission.lab, options->only, err) != 0 ||
         toolchain_find(&s->toolchain, options->nvcc, err) != 0 ||
         sandbox_choose(&s->toolchain.sandbox, options->sandbox, err) != 0 ||
         toolchain_ask(&s->toolchain, err) != 0 || draw_seed(options, err) != 0 ||

@@ -2,7 +2,6 @@
 
 #include <strings.h>
 
-#include "caps.h"
 #include "text.h"
 
 /* ---- Kernels
@@ -32,8 +31,15 @@ static int take_text(char **slot, const char *text, struct error *err)
 {
     if (*slot != NULL || text == NULL || text[0] == '\0')
         return 0;
-    *slot = strdup(text);
+    *slot = text_printable(text);
     return *slot == NULL ? error_no_memory(err) : 0;
+}
+
+/* The same into an array: cut where it ends. */
+static void take_words(char *array, size_t size, const char *text)
+{
+    (void)snprintf(array, size, "%s", text);
+    text_clean(array);
 }
 
 static int take_launches(struct grade_kernel *row, size_t kernel, const struct kernel_facts *facts,
@@ -86,7 +92,7 @@ static int collect_target(struct grade *grade, const struct rubric_input *input,
         if (facts != NULL)
             take_facts(row, facts);
         else
-            (void)snprintf(row->problem, sizeof row->problem, "%s", target->problems[k]);
+            take_words(row->problem, sizeof row->problem, target->problems[k]);
         if (target == input->executed && take_launches(row, k, facts, input, err) != 0)
             return -1;
     }
@@ -155,7 +161,7 @@ static int collect_notes(struct grade *grade, const struct rubric_input *input, 
 /* ---- The whole
  * ----------------------------------------------------------------------------------------- */
 
-/* As people know the path: from the current folder where it lies below that; printable. */
+/* As people know the path: from the current folder where it lies below that. */
 static int take_path(char **slot, const char *path, struct error *err)
 {
     if (path == NULL)
@@ -164,11 +170,7 @@ static int take_path(char **slot, const char *path, struct error *err)
     size_t length = here == NULL ? 0 : strlen(here);
     if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
         path += length + 1;
-    struct bytes shown = bytes_with_limit(LIMIT_MESSAGE_BYTES);
-    text_sanitize(&shown, path, strlen(path), LIMIT_MESSAGE_BYTES);
-    int status = take_text(slot, bytes_text(&shown), err);
-    bytes_release(&shown);
-    return status;
+    return take_text(slot, path, err);
 }
 
 static int collect_submission(struct grade *grade, const struct submission *submission,
@@ -177,7 +179,7 @@ static int collect_submission(struct grade *grade, const struct submission *subm
     grade->lab = submission->lab;
     grade->from_git = submission->kind == SUBMISSION_GIT;
     (void)snprintf(grade->commit, sizeof grade->commit, "%s", submission->commit);
-    (void)snprintf(grade->chosen, sizeof grade->chosen, "%s", submission->chosen);
+    take_words(grade->chosen, sizeof grade->chosen, submission->chosen);
     return take_path(&grade->path, submission->path, err) != 0 ||
                    take_path(&grade->source_path, submission->source.path, err) != 0 ||
                    take_path(&grade->answers_path, submission->answers_path, err) != 0
@@ -192,7 +194,7 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
     if (collect_submission(grade, input->submission, err) != 0)
         return -1;
     (void)snprintf(grade->nvcc_version, sizeof grade->nvcc_version, "%s", toolchain->version);
-    (void)snprintf(grade->nvcc_path, sizeof grade->nvcc_path, "%s", toolchain->nvcc);
+    take_words(grade->nvcc_path, sizeof grade->nvcc_path, toolchain->nvcc);
     (void)snprintf(grade->nvcc_found, sizeof grade->nvcc_found, "%s", toolchain->found);
     grade->archs = calloc(input->target_count, sizeof grade->archs[0]);
     if (grade->archs == NULL)
@@ -203,8 +205,8 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
         grade->archs[t] = input->targets[t].target->arch;
     grade->declared_arch = input->declared_arch;
     grade->executor = context->executor;
-    (void)snprintf(grade->device, sizeof grade->device, "%s", input->result->run.device);
-    (void)snprintf(grade->why, sizeof grade->why, "%s", context->why);
+    take_words(grade->device, sizeof grade->device, input->result->run.device);
+    take_words(grade->why, sizeof grade->why, context->why);
     grade->sandbox = toolchain->sandbox;
     grade->seed = input->numbers->seed;
     const struct build_target *first = input->targets[0].target;

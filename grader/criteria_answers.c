@@ -103,10 +103,24 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
 /* ---- questions
  * ------------------------------------------------------------------------------------- */
 
-/* Fills the context of a key function. Facts whose witnesses disagree are withheld: *withheld and
- * *blamed say so. */
+/* Facts whose witnesses disagree are withheld from the key functions. */
+struct withheld {
+    const char *disagreement; /* the first; NULL: none was withheld */
+    bool blamed;              /* the submission's own doing */
+};
+
+static bool holds(struct withheld *withheld, const struct kernel_facts *facts, bool blamed)
+{
+    if (facts->disagreement[0] == '\0')
+        return true;
+    if (withheld->disagreement == NULL)
+        withheld->disagreement = facts->disagreement;
+    withheld->blamed = withheld->blamed || blamed;
+    return false;
+}
+
 static void fill_context(struct key_context *context, const struct kernel_facts **kernels,
-                         const struct rubric_input *input, bool *withheld, bool *blamed)
+                         const struct rubric_input *input, struct withheld *withheld)
 {
     const struct rubric_target *declared = input->declared;
     context->lab = input->lab;
@@ -115,15 +129,25 @@ static void fill_context(struct key_context *context, const struct kernel_facts 
     context->sm = sm_limits_find(arch_major(arch), arch_minor(arch));
     for (size_t k = 0; declared != NULL && k < input->lab->kernel_count; ++k) {
         const struct kernel_facts *facts = &declared->facts[k];
-        if (!declared->known[k])
-            continue;
-        if (facts->disagreement[0] == '\0') {
+        if (declared->known[k] && holds(withheld, facts, facts->blamed))
             kernels[k] = facts;
-            continue;
-        }
-        *withheld = true;
-        *blamed = *blamed || facts->blamed;
     }
+}
+
+static void fill_what_if(struct key_context *context, struct kernel_facts *what_if,
+                         char problem[300], const struct rubric_input *input,
+                         struct withheld *withheld)
+{
+    const struct build *build = input->build;
+    const struct rubric_target *declared = input->declared;
+    problem[0] = '\0';
+    context->what_if_problem = problem;
+    if (!build->has_what_if || declared == NULL)
+        (void)snprintf(problem, 300, "%s", build->what_if_problem);
+    else if (facts_gather_image(what_if, &input->lab->kernels[input->lab->what_if.kernel],
+                                declared->target, &build->what_if, problem) &&
+             holds(withheld, what_if, audit_blames(&declared->audit, what_if->function)))
+        context->what_if = what_if;
 }
 
 static void compare_answer(struct verdict *verdict, const struct answer *answer,
@@ -155,29 +179,30 @@ void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
         verdict_set(verdict, MARK_ERROR, "out of memory");
         return;
     }
-    bool withheld = false, blamed = false;
+    struct withheld withheld = {0};
     struct key_context context = {0};
-    fill_context(&context, kernels, input, &withheld, &blamed);
     struct kernel_facts what_if;
-    char problem[300] = "";
-    const struct build *build = input->build;
-    if (build->has_what_if && input->declared != NULL &&
-        facts_gather_image(&what_if, &input->lab->kernels[input->lab->what_if.kernel],
-                           input->declared->target, &build->what_if, problem))
-        context.what_if = &what_if;
-    else if (problem[0] == '\0')
-        (void)snprintf(problem, sizeof problem, "%s", build->what_if_problem);
-    context.what_if_problem = problem;
+    char problem[300];
+    fill_context(&context, kernels, input, &withheld);
+    fill_what_if(&context, &what_if, problem, input, &withheld);
     struct answer_key key = {.kind = KEY_UNKNOWN};
     criterion->compute(&context, &key);
     free(kernels);
-    if (key.kind != KEY_UNKNOWN)
+    if (key.kind == KEY_UNJUDGED)
+        verdict_set(verdict, MARK_SKIPPED, "\"%s\" was not checked: %s", answer->value,
+                    key.because);
+    else if (key.kind != KEY_UNKNOWN)
         compare_answer(verdict, answer, &key);
     else if (input->declared == NULL)
         verdict_set(verdict, MARK_SKIPPED,
                     "this nvcc does not compile for the architecture that answers.ini names, so "
                     "\"%s\" was not checked",
                     answer->value);
+    else if (withheld.disagreement != NULL && !withheld.blamed)
+        verdict_set(verdict, MARK_ERROR,
+                    "\"%s\" was not checked, since the sources do not agree (please report this as "
+                    "a bug): %s",
+                    answer->value, withheld.disagreement);
     else
-        verdict_set(verdict, withheld && !blamed ? MARK_ERROR : MARK_FAILED, "%s", key.because);
+        verdict_set(verdict, MARK_FAILED, "%s", key.because);
 }

@@ -87,10 +87,8 @@ static bool judge_frame(struct verdict *verdict, const struct criterion *criteri
     if ((uint64_t)facts->stack_bytes == criterion->expected)
         return true;
     verdict_set(verdict, MARK_FAILED,
-                "expected a stack frame of %llu bytes (%llu taps x 4 bytes) on %s, ptxas reports "
-                "%lld",
-                (unsigned long long)criterion->expected,
-                (unsigned long long)criterion->expected / 4, arch_name(facts->arch, "sm_", arch),
+                "expected a stack frame of %llu bytes on %s, ptxas reports %lld",
+                (unsigned long long)criterion->expected, arch_name(facts->arch, "sm_", arch),
                 (long long)facts->stack_bytes);
     return false;
 }

@@ -122,15 +122,20 @@ static bool gather(struct kernel_facts *out, const struct lab_kernel *kernel,
     bool ambiguous = false;
     const struct report_kernel *said = report_find(&image->report, out->symbol, NULL, &ambiguous);
     if (said == NULL || ambiguous || !said->complete || said->registers < 0) {
-        (void)snprintf(problem, 300, "ptxas's report %s %s",
+        out->registers = out->stack_bytes = out->spill_store_bytes = FACT_UNKNOWN;
+        out->spill_load_bytes = out->shared_bytes = out->barriers = FACT_UNKNOWN;
+        (void)snprintf(out->disagreement, sizeof out->disagreement, "ptxas's report %s %s",
                        ambiguous ? "names more than once" : "does not speak plainly of",
                        kernel->name);
-        return false;
+        return true;
     }
     from_report(out, said);
     out->machine = image->readable ? cubin_find(&image->parsed, out->symbol) : NULL;
     if (out->machine != NULL)
         from_cubin(out, out->machine);
+    else if (image->readable)
+        (void)snprintf(out->disagreement, sizeof out->disagreement,
+                       "ptxas reports on %s, and the cubin does not hold it", kernel->name);
     add_occupancy(out, kernel);
     if (device != NULL)
         from_device(out, device);

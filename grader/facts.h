@@ -28,7 +28,7 @@ struct kernel_facts {
     struct {
         struct witnesses registers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes;
     } witnesses;
-    char disagreement[256]; /* "" when all witnesses agree */
+    char disagreement[256]; /* "" when all witnesses agree, and then the numbers hold */
     bool blamed;            /* a disagreement is the submission's own doing: see audit_blames() */
     const struct ptx_function *function; /* launch bounds as the PTX has them; borrowed */
     const struct cubin_kernel *machine;  /* borrowed; NULL when the cubin could not be read */
@@ -39,7 +39,8 @@ struct kernel_facts {
 };
 
 /* Facts of one lab kernel in one build. Returns false, with a sentence in problem, when the build
- * has no such kernel (or did not come to be). `device` (may be NULL) is the launch on a GPU of
+ * has no such kernel (or did not come to be). A report that we cannot read, or a cubin without the
+ * kernel, is a disagreement of the witnesses. `device` (may be NULL) is the launch on a GPU of
  * exactly this architecture. Everything borrowed lives as long as the build. */
 bool facts_gather(struct kernel_facts *out, const struct lab_kernel *kernel,
                   const struct build_target *target, const struct audit *audit,

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "text.h"
+
 const char *mark_status_word(enum mark_status status)
 {
     switch (status) {
@@ -29,7 +31,7 @@ int grade_add_note(struct grade *grade, struct error *err, const char *format, .
     va_end(arguments);
     if (length < 0)
         return error_no_memory(err);
-    ++grade->note_count;
+    text_clean(grown[grade->note_count++]);
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* grade.h - all marks and the score: the one struct that every writer prints from.
  *
  * Written once by rubric_judge(), const afterwards. It owns its strings and outlives the stages it
- * was made from, but for the lab's tables, which live for ever. */
+ * was made from, but for the lab's tables, which live for ever. Every string is printable UTF-8
+ * (only `printed`, `compiler_words` and messages have lines): a writer need not look again. */
 #ifndef SPILLWAY_GRADE_H
 #define SPILLWAY_GRADE_H
 
@@ -25,7 +26,8 @@ struct mark {
     unsigned line; /* in the student's source; 0: unknown */
 };
 
-/* One kernel on one architecture, as the table and the JSON show it. */
+/* One kernel on one architecture (the graded ones, and the one that ran when it is another), as the
+ * table and the JSON show it. */
 struct grade_kernel {
     const char *name; /* borrowed from the lab */
     struct arch arch;

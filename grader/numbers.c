@@ -244,20 +244,15 @@ static bool is_nan(uint32_t bits)
 }
 
 static void compare_output(struct case_outcome *outcome, const struct case_data *data,
-                           const struct run_output *output)
+                           const char *output)
 {
-    size_t count = output->bytes / sizeof(float);
     outcome->compared = data->n;
-    if (output->data == NULL || count != data->n) {
-        outcome->mismatches = data->n;
-        return;
-    }
-    if (memcmp(output->data, data->expected, data->n * sizeof(float)) == 0)
+    if (memcmp(output, data->expected, data->n * sizeof(float)) == 0)
         return;
     for (size_t i = 0; i < data->n; ++i) {
         uint32_t expected = 0, got = 0;
         memcpy(&expected, &data->expected[i], sizeof expected);
-        memcpy(&got, (const char *)output->data + i * sizeof got, sizeof got);
+        memcpy(&got, output + i * sizeof got, sizeof got);
         if (expected == got || (is_nan(expected) && is_nan(got)))
             continue;
         if (outcome->mismatches++ == 0) {
@@ -307,18 +302,24 @@ static void judge_finished(struct case_outcome *outcome, const struct lab_kernel
     const struct run_launch_result *launch = outcome->launch;
     char scalar[64];
     const char *at = with_scalar(kernel, data, scalar);
-    if (launch->output_count > 0)
-        compare_output(outcome, data, &launch->outputs[0]);
+    if (launch->output_count == 0 || launch->outputs[0].data == NULL ||
+        launch->outputs[0].bytes != data->n * sizeof(float)) {
+        outcome->status = CASE_ERROR;
+        (void)snprintf(outcome->problem, sizeof outcome->problem,
+                       "%s%s: the executor brought back no output to compare", kernel->name, at);
+        return;
+    }
+    compare_output(outcome, data, launch->outputs[0].data);
     outcome->status = CASE_WRONG;
     if (outcome->mismatches > 0)
         describe_mismatch(outcome, kernel, data);
-    else if (launch->input_changed)
+    else if (launch->input_changed && launch->input_index < kernel->argument_count)
         (void)snprintf(outcome->problem, sizeof outcome->problem,
                        "%s%s writes into its input `%s` (first at byte %zu): a kernel's input "
                        "belongs to its caller",
                        kernel->name, at, kernel->arguments[launch->input_index].name,
                        launch->input_offset);
-    else if (launch->output_count > 0 && launch->outputs[0].scrub_differs)
+    else if (launch->outputs[0].scrub_differs)
         (void)snprintf(outcome->problem, sizeof outcome->problem,
                        "%s%s gives another answer when other values lie in local and shared memory "
                        "before it starts (first at byte %zu): it reads something it never wrote",

@@ -84,18 +84,23 @@ static void write_header(struct bytes *out, const struct grade *grade)
     wrap(out, 2, "submission  ", grade->source_path);
     wrap(out, 2, "answers     ",
          grade->answers_path != NULL ? grade->answers_path : "none: no answers.ini was found");
-    if (grade->from_git)
-        bytes_printf(out, "  commit      %s (%s)\n", grade->commit, grade->chosen);
-    bytes_printf(out, "  toolkit     nvcc %s (%s, by %s)\n", grade->nvcc_version, grade->nvcc_path,
+    struct bytes line = bytes_with_limit(2000);
+    if (grade->from_git) {
+        bytes_printf(&line, "%s (%s)", grade->commit, grade->chosen);
+        wrap(out, 2, "commit      ", bytes_text(&line));
+        bytes_clear(&line);
+    }
+    bytes_printf(&line, "nvcc %s (%s, by %s)", grade->nvcc_version, grade->nvcc_path,
                  grade->nvcc_found);
-    bytes_append_text(out, "  graded for ");
+    wrap(out, 2, "toolkit     ", bytes_text(&line));
+    bytes_clear(&line);
     for (size_t i = 0; i < grade->graded_arch_count; ++i)
-        bytes_printf(out, " %s", arch_name(grade->archs[i], "sm_", arch));
+        bytes_printf(&line, "%s%s", i == 0 ? "" : " ", arch_name(grade->archs[i], "sm_", arch));
     if (grade->declared_arch.number != 0)
-        bytes_printf(out, "  (counts for %s, as answers.ini says)",
+        bytes_printf(&line, " (counts for %s, as answers.ini says)",
                      arch_name(grade->declared_arch, "sm_", arch));
-    bytes_append_text(out, "\n");
-    struct bytes line = bytes_with_limit(1000);
+    wrap(out, 2, "graded for  ", bytes_text(&line));
+    bytes_clear(&line);
     bytes_printf(&line, "%s: %s", grade->executor == EXECUTOR_NONE ? "nothing" : grade->device,
                  grade->why);
     wrap(out, 2, "run by      ", bytes_text(&line));
@@ -154,12 +159,20 @@ static void write_kernels(struct bytes *out, const struct grade *grade)
     }
 }
 
-static double ratio(const struct grade_kernel *kernel, const struct grade_kernel *base)
+/* What two medians say: they differ when the quartiles lie apart, are the same when both spreads
+ * are narrow and overlap, and else nobody can tell. Nothing is judged by time. */
+static const char *compare_times(const struct run_timing *time, const struct run_timing *base)
 {
-    return kernel->time.median_ns / base->time.median_ns;
+    static const double narrow = 0.02;
+    if (time->q1_ns > base->q3_ns)
+        return "slower";
+    if (time->q3_ns < base->q1_ns)
+        return "faster";
+    bool steady = time->q3_ns - time->q1_ns <= narrow * time->median_ns &&
+                  base->q3_ns - base->q1_ns <= narrow * base->median_ns;
+    return steady ? "the same" : "unclear: the quartiles overlap";
 }
 
-/* Two medians differ when their quartiles do not overlap; nothing is judged by time. */
 static void write_times(struct bytes *out, const struct grade *grade)
 {
     const struct grade_kernel *base = NULL;
@@ -173,12 +186,12 @@ static void write_times(struct bytes *out, const struct grade *grade)
                          kernel->time.rounds);
             continue;
         }
-        bool apart = kernel->time.q1_ns > base->time.q3_ns || kernel->time.q3_ns < base->time.q1_ns;
-        bytes_printf(out, "  %s takes %.2f times as long as %s (%s)\n", kernel->name,
-                     ratio(kernel, base), base->name,
-                     !apart ? "unclear: the quartiles overlap"
-                     : kernel->time.median_ns > base->time.median_ns ? "slower"
-                                                                     : "faster");
+        struct bytes line = bytes_with_limit(500);
+        bytes_printf(&line, "%s takes %.2f times as long as %s (%s)", kernel->name,
+                     kernel->time.median_ns / base->time.median_ns, base->name,
+                     compare_times(&kernel->time, &base->time));
+        wrap(out, 2, "", bytes_text(&line));
+        bytes_release(&line);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "caps.h"
+#include "text.h"
 
 /* ---- Facts
  * ----------------------------------------------------------------------------------------- */
@@ -83,10 +84,11 @@ bool verdict_without_facts(struct verdict *verdict, const struct rubric_target *
                     "counts as its doing",
                     facts->disagreement, arch_name(facts->arch, "sm_", arch));
     else
-        verdict_set(verdict, MARK_ERROR,
-                    "%s on %s: the sources of this number disagree, so it is not judged (please "
-                    "report this as a bug)",
-                    facts->disagreement, arch_name(facts->arch, "sm_", arch));
+        verdict_set(
+            verdict, MARK_ERROR,
+            "%s on %s: the sources of this number do not agree, so it is not judged (please "
+            "report this as a bug)",
+            facts->disagreement, arch_name(facts->arch, "sm_", arch));
     return true;
 }
 
@@ -98,14 +100,37 @@ static bool is_identifier(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Line on which `name(` first stands as a whole word: the definition, since a launch is `name<<<`.
- * 0 when there is none. */
+/* What follows a remark or a string that begins at p; NULL when none begins there. */
+static const char *skip_quoted(const char *p)
+{
+    const char *end = NULL;
+    if (p[0] == '/' && p[1] == '/')
+        return p + strcspn(p, "\n");
+    if (p[0] == '/' && p[1] == '*') {
+        end = strstr(p + 2, "*/");
+        return end != NULL ? end + 2 : p + strlen(p);
+    }
+    if (*p != '"')
+        return NULL;
+    for (end = p + 1; *end != '\0' && *end != '"' && *end != '\n'; ++end)
+        if (*end == '\\' && end[1] != '\0')
+            ++end;
+    return *end == '"' ? end + 1 : end;
+}
+
+/* Line on which `name(` first stands as a whole word outside remarks and strings: the definition,
+ * since a launch is `name<<<`. 0 when there is none. */
 static unsigned definition_line(const struct submission *submission, const char *name)
 {
     const char *text = bytes_text(&submission->source.content);
     size_t length = strlen(name);
     unsigned line = 1;
     for (const char *p = text; *p != '\0'; ++p) {
+        for (const char *after; (after = skip_quoted(p)) != NULL; p = after)
+            for (const char *skipped = p; skipped < after; ++skipped)
+                line += *skipped == '\n';
+        if (*p == '\0')
+            break;
         if (*p == '\n')
             ++line;
         if (*p != name[0] || strncmp(p, name, length) != 0 || (p > text && is_identifier(p[-1])))
@@ -156,8 +181,7 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
         judges[criterion->kind](&verdict, criterion, input);
         struct mark *mark = &grade->marks[grade->mark_count];
         *mark = (struct mark){.criterion = criterion, .status = verdict.status};
-        verdict.message.failed = false; /* cut at its cap is good enough */
-        mark->message = bytes_take(&verdict.message);
+        mark->message = text_printable(bytes_text(&verdict.message));
         bytes_release(&verdict.message);
         if (mark->message == NULL)
             return error_no_memory(err);

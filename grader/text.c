@@ -117,6 +117,16 @@ void text_clean(char *text)
     text[to] = '\0';
 }
 
+char *text_printable(const char *text)
+{
+    size_t length = strlen(text);
+    struct bytes copy = bytes_with_limit(length);
+    text_sanitize_lines(&copy, text, length, length);
+    char *taken = bytes_take(&copy);
+    bytes_release(&copy);
+    return taken;
+}
+
 const char *text_number(uint64_t value, char buffer[TEXT_NUMBER_BYTES])
 {
     char digits[TEXT_NUMBER_BYTES];

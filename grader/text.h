@@ -19,6 +19,9 @@ void text_sanitize_lines(struct bytes *out, const char *text, size_t length, siz
  * does a character that the end of the array cut in two. */
 void text_clean(char *text);
 
+/* An owned copy with its lines kept; NULL when out of memory. */
+char *text_printable(const char *text);
+
 /* "1,049,187": a number with thousands separators, as people read it. Returns `buffer`. */
 #define TEXT_NUMBER_BYTES 32
 const char *text_number(uint64_t value, char buffer[TEXT_NUMBER_BYTES]);

@@ -93,7 +93,12 @@ struct key_context {
 
 /* The right answer to one key, in the words that answers.ini uses. */
 struct answer_key {
-    enum { KEY_WORD, KEY_NUMBER, KEY_UNKNOWN } kind;
+    enum {
+        KEY_WORD,
+        KEY_NUMBER,
+        KEY_UNKNOWN,  /* the submission's build shows no answer: no points */
+        KEY_UNJUDGED, /* this grader cannot tell: skipped */
+    } kind;
     char word[64];     /* KEY_WORD: compared without case */
     int64_t number;    /* KEY_NUMBER */
     char because[512]; /* the arithmetic or the fact behind it: part of the message after a wrong

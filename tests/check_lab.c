@@ -360,7 +360,7 @@ static const struct key_row key_rows[] = {
     {"no build", "question2", "blocks_at_65", ABSENT, ABSENT, ABSENT, 75, KEY_NUMBER, "", 3, ""},
     {"budget", "question3", "max_registers", AS_MEANT, 75, KEY_NUMBER, "", 64, "65,536 registers / 1024 threads"},
     {"budget", "question3", "max_registers", AS_MEANT, 120, KEY_NUMBER, "", 64, ""},
-    {"unknown arch", "question3", "max_registers", AS_MEANT, 999, KEY_UNKNOWN, "", 0, "not known"},
+    {"unknown arch", "question3", "max_registers", AS_MEANT, 999, KEY_UNJUDGED, "", 0, "not known"},
     {"measured", "question3", "spills", AS_MEANT, 75, KEY_WORD, "yes", 0, "64 registers"},
     {"only loads", "question3", "spills", ABSENT, ABSENT, {64, 4, 0, 4}, 75, KEY_WORD, "yes", 0, ""},
     {"room enough", "question3", "spills", ABSENT, ABSENT, {60, 0, 0, 0}, 75, KEY_WORD, "no", 0, "60 registers"},

@@ -180,7 +180,7 @@ static bool question2_compute(struct question2 *q, struct answer_key *ret)
 {
     q->sm = sm_limits_find(QUESTION2_MAJOR, QUESTION2_MINOR);
     if (q->sm == NULL) {
-        ret->kind = KEY_UNKNOWN;
+        ret->kind = KEY_UNJUDGED;
         (void)snprintf(ret->because, sizeof ret->because,
                        "the limits of compute capability %d.%d are not in the grader's table",
                        QUESTION2_MAJOR, QUESTION2_MINOR);
@@ -256,7 +256,7 @@ static void key_max_registers(const struct key_context *context, struct answer_k
 {
     const struct sm_limits *sm = context->sm;
     if (sm == NULL) {
-        ret->kind = KEY_UNKNOWN;
+        ret->kind = KEY_UNJUDGED;
         (void)snprintf(ret->because, sizeof ret->because,
                        "the limits of this architecture are not known");
         return;
