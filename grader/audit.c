@@ -129,6 +129,9 @@ bool audit_blames(const struct audit *audit, const struct ptx_function *function
 uint64_t audit_declared_shared_bytes(const struct build_target *target)
 {
     uint64_t total = 0;
+    /* nvcc declares a kernel's own arrays in its body, and those of several kernels outside. */
+    for (size_t i = 0; target->compiled && i < ptx_function_count(target->module); ++i)
+        total += ptx_function_at(target->module, i)->shared_bytes;
     for (size_t i = 0; target->compiled && i < ptx_variable_count(target->module); ++i) {
         const struct ptx_variable *variable = ptx_variable_at(target->module, i);
         if (variable->space == PTX_SHARED && !variable->is_extern)

@@ -54,6 +54,8 @@ struct ptx_function {
     unsigned required_threads[3]; /* .reqntid */
     unsigned min_blocks;          /* .minnctapersm; 0: none */
     unsigned max_registers;       /* .maxnreg; 0: none */
+    uint64_t shared_bytes; /* static shared memory declared in the body, each variable rounded up to
+                              16 bytes, as padding may */
     unsigned inline_asm_line; /* source line (or PTX line) of the first inline assembly; 0: none */
     const char *inline_asm_file; /* the source file of that line; NULL: it is a PTX line */
     unsigned inline_asm_count;   /* how many asm statements */

@@ -379,6 +379,8 @@ static void list_variable(struct ptx_parser *parser, struct ptx_symbol *symbol)
     *list = grown;
     symbol->number = (unsigned)*count;
     symbol->owner = parser->body == NULL ? NULL : parser->body->symbol;
+    if (!module_wide && symbol->space == PTX_SHARED)
+        parser->body->face.shared_bytes += (symbol->bytes + 15) / 16 * 16;
     grown[(*count)++] = symbol;
 }
 
