@@ -205,9 +205,11 @@ struct job {
     pthread_t thread;
     bool started;
     struct error err;
+    const char *folder; /* of this architecture; set while build_one() runs */
+    struct error what_if_err;
 };
 
-static int try_what_if(struct job *job, const char *folder)
+static int try_what_if(struct job *job)
 {
     const struct lab *lab = job->submission->lab;
     struct build *build = job->build;
@@ -225,9 +227,35 @@ static int try_what_if(struct job *job, const char *folder)
                        "asks what one would change",
                        name);
     else
-        return make_what_if(build, job->target, match.function, &lab->what_if, job->options, folder,
-                            &job->err);
+        return make_what_if(build, job->target, match.function, &lab->what_if, job->options,
+                            job->folder, &job->what_if_err);
     return 0;
+}
+
+static void *what_if_main(void *argument)
+{
+    struct job *job = argument;
+    (void)try_what_if(job);
+    return NULL;
+}
+
+/* Both read the PTX and neither waits for the other. */
+static int assemble_both(struct job *job)
+{
+    struct build_target *target = job->target;
+    pthread_t thread;
+    bool beside = pthread_create(&thread, NULL, what_if_main, job) == 0;
+    int status = build_assemble(&target->image, job->options->toolchain, target->arch, job->folder,
+                                "device", target->ptx.data, target->ptx.length, &job->err);
+    if (beside)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)try_what_if(job);
+    if (status == 0 && job->what_if_err.kind != ERROR_NONE) {
+        job->err = job->what_if_err;
+        return -1;
+    }
+    return status;
 }
 
 static int build_one(struct job *job)
@@ -247,12 +275,8 @@ static int build_one(struct job *job)
                            submission->source.content.length, &job->err) != 0 ||
         make_ptx(target, submission, job->options, folder, &job->err) != 0)
         return -1;
-    if (!target->compiled)
-        return 0;
-    if (build_assemble(&target->image, job->options->toolchain, target->arch, folder, "device",
-                       target->ptx.data, target->ptx.length, &job->err) != 0)
-        return -1;
-    return try_what_if(job, folder);
+    job->folder = folder;
+    return target->compiled ? assemble_both(job) : 0;
 }
 
 static void *job_main(void *argument)

@@ -99,8 +99,14 @@ void worker_mute(bool mute)
 void worker_fill_poison(void *into, size_t bytes, uint32_t word)
 {
     unsigned char *to = into;
-    for (size_t at = 0; at < bytes; at += sizeof word)
-        memcpy(to + at, &word, bytes - at < sizeof word ? bytes - at : sizeof word);
+    size_t done = bytes < sizeof word ? bytes : sizeof word;
+    memcpy(to, &word, done);
+    /* What is filled fills the next as much: buffers have megabytes. */
+    while (done < bytes) {
+        size_t more = bytes - done < done ? bytes - done : done;
+        memcpy(to + done, to, more);
+        done += more;
+    }
 }
 
 unsigned worker_cpu_count(void)

@@ -459,6 +459,7 @@ static const struct {
     {{"help"},                        0, "make deps "},
     {{"help"},                        0, "make check-gpu "},
     {{"help"},                        0, "make check-labs "},
+    {{"help"},                        0, "make mutants "},
     {{"help"},                        0, "make bench "},
     {{"help"},                        0, "LAB=day17-registers"},
     {{"all", "SANITIZE=adress"},      2, "unknown \"adress\""},
