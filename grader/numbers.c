@@ -197,7 +197,8 @@ static void plan_launch(struct launch_plan *plan, const struct lab_kernel *kerne
         .argument_count = kernel->argument_count,
         .timing_group = data->spec->full_size ? 1 : 0,
         .frame_bytes = machine != NULL ? machine->max_frame_bytes : 0,
-        .shared_static_bytes = machine != NULL ? machine->shared_bytes : 0,
+        .shared_static_bytes =
+            machine != NULL && machine->shared_bytes > 0 ? machine->shared_bytes : 0,
     };
 }
 
