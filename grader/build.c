@@ -11,8 +11,7 @@
 #include "number.h"
 #include "text.h"
 
-/* ---- Step one: nvcc
- * ------------------------------------------------------------------------------ */
+/* ---- Step one: nvcc -------------------------------------------------------------------------- */
 
 /* nvcc's front end says "registers.cu(41): error: …", the preprocessor "registers.cu:3:10: fatal
  * error: …" → 41, 3; 0 when the line is of neither form. */
@@ -110,8 +109,7 @@ static int make_ptx(struct build_target *target, const struct submission *submis
     return 0;
 }
 
-/* ---- Step two: ptxas
- * ----------------------------------------------------------------------------- */
+/* ---- Step two: ptxas ------------------------------------------------------------------------- */
 
 static void first_error_line(struct build_image *image, const struct bytes *said)
 {
@@ -170,8 +168,7 @@ int build_assemble(struct build_image *out, const struct toolchain *toolchain, s
     return err->kind == ERROR_NONE ? 0 : -1;
 }
 
-/* ---- The what-if build
- * ---------------------------------------------------------------------------- */
+/* ---- The what-if build ----------------------------------------------------------------------- */
 
 /* The PTX of the submission with `.maxntid max_threads, 1, 1` added to one kernel. */
 static int make_what_if(struct build *build, const struct build_target *target,
@@ -194,8 +191,7 @@ static int make_what_if(struct build *build, const struct build_target *target,
     return status;
 }
 
-/* ---- One architecture, in a thread of its own
- * ------------------------------------------------------ */
+/* ---- One architecture, in a thread of its own ------------------------------------------------ */
 
 struct job {
     struct build *build;

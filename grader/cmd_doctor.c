@@ -21,8 +21,7 @@ static const char usage[] =
     "Exit status: 0 grading works here, 2 usage, 3 grading is impossible here,\n"
     "130 interrupted.\n";
 
-/* ---- For people
- * ----------------------------------------------------------------------------------------- */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 static const char *executor_sentence(const struct doctor *doctor)
 {
@@ -70,8 +69,7 @@ static void print_page(const struct doctor *doctor)
     (void)printf("\n%s\n", executor_sentence(doctor));
 }
 
-/* ---- For programs
- * --------------------------------------------------------------------------------------- */
+/* ---- For programs ---------------------------------------------------------------------------- */
 
 /* json_pack() returns NULL for text that is not UTF-8 (paths may be anything): `?` stands there. */
 static json_t *text_of(const char *text)

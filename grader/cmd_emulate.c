@@ -69,8 +69,7 @@ struct request {
     bool json, have_grid, have_block;
 };
 
-/* ---- The command line --------------------------------------------------------------------------
- */
+/* ---- The command line ------------------------------------------------------------------------ */
 
 /* Bytes of the command line, fit for a message. */
 static const char *printable(const char *text, char room[80])
@@ -301,8 +300,7 @@ static int parse_command_line(struct request *request, int argc, char **argv, st
     return 0;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* "ns::scale<float>(float*)" is found as `scale`. */
 static bool is_called(const char *symbol, const char *name)
@@ -413,8 +411,7 @@ static int launch(struct emulator *emulator, struct request *request,
     return emulator_launch(emulator, &spec, &request->options, result, err);
 }
 
-/* ---- Output -----------------------------------------------------------------------------------
- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 static int read_back(struct emulator *emulator, struct argument *argument, struct error *err)
 {

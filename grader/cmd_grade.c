@@ -66,8 +66,7 @@ static const char usage[] =
     "  spillway grade . --arch sm_75,sm_90 --json grade.json\n"
     "  spillway grade . --rev HEAD~1 --executor emulator --seed 17\n";
 
-/* ---- Options
- * ----------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static int bad_option(struct error *err, const char *option, const char *value, const char *wanted)
 {
@@ -222,8 +221,7 @@ static int parse_options(struct grade_options *options, int argc, char **argv, s
     return 0;
 }
 
-/* ---- Choosing
- * ------------------------------------------------------------------------------------------ */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 struct choice {
     enum executor_kind executor;
@@ -341,8 +339,7 @@ static int draw_seed(struct grade_options *options, struct error *err)
     return 0;
 }
 
-/* ---- The stages
- * ---------------------------------------------------------------------------------------- */
+/* ---- The stages ------------------------------------------------------------------------------ */
 
 struct stages {
     struct toolchain toolchain;

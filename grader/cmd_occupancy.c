@@ -101,8 +101,7 @@ static bool read_request(struct request *request, struct error *err)
                       &kernel->barriers, err));
 }
 
-/* ---- For people --------------------------------------------------------------------------------
- */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 static void append_limits(struct bytes *out, const struct occupancy *found)
 {
@@ -193,8 +192,7 @@ static void append_page(struct bytes *out, const struct request *request,
     append_arithmetic(out, request);
 }
 
-/* ---- For programs ------------------------------------------------------------------------------
- */
+/* ---- For programs ---------------------------------------------------------------------------- */
 
 static const char *const limit_keys[OCCUPANCY_LIMIT_COUNT] = {"threads", "blocks", "registers",
                                                               "shared", "barriers"};
@@ -258,8 +256,7 @@ static int append_json(struct bytes *out, const struct request *request,
     return status;
 }
 
-/* ---- The command -------------------------------------------------------------------------------
- */
+/* ---- The command ----------------------------------------------------------------------------- */
 
 static int refuse(const char *word, const char *why)
 {

@@ -4,8 +4,7 @@
 
 #include "text.h"
 
-/* ---- Kernels
- * --------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static void take_facts(struct grade_kernel *row, const struct kernel_facts *facts)
 {
@@ -114,8 +113,7 @@ static int collect_kernels(struct grade *grade, const struct rubric_input *input
     return 0;
 }
 
-/* ---- Notes
- * ------------------------------------------------------------------------------------------- */
+/* ---- Notes ----------------------------------------------------------------------------------- */
 
 static bool lab_asks(const struct lab *lab, const struct answer *answer)
 {
@@ -158,8 +156,7 @@ static int collect_notes(struct grade *grade, const struct rubric_input *input, 
     return 0;
 }
 
-/* ---- The whole
- * ----------------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 /* As people know the path: from the current folder where it lies below that. */
 static int take_path(char **slot, const char *path, struct error *err)

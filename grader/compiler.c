@@ -34,8 +34,7 @@ static int start(struct process_result *result, const struct toolchain *toolchai
     return 0;
 }
 
-/* ---- Is it the machine? -------------------------------------------------------------------------
- */
+/* ---- Is it the machine? ---------------------------------------------------------------------- */
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool control_worked; /* guarded by control_lock */
@@ -94,8 +93,7 @@ static int check_machine(const struct toolchain *toolchain, struct arch arch, co
     return status;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* SIGKILL may be the kernel's, out of memory because of somebody else: worth a second try. */
 static bool deserves_another(const struct process_result *result)

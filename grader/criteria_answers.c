@@ -39,8 +39,7 @@ static bool wants_number(struct verdict *verdict, const struct answer *answer, i
     return false;
 }
 
-/* ---- counts
- * -------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* "12.6" and "12.6.85" name the toolkit 12.6. True only for a version that is not the grader's. */
 static bool names_other_toolkit(const struct rubric_input *input, const char **named)
@@ -100,8 +99,7 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
             (long long)facts->registers);
 }
 
-/* ---- questions
- * ------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 /* Facts whose witnesses disagree are withheld from the key functions. */
 struct withheld {

@@ -19,8 +19,7 @@ static void on_every_arch(struct verdict *verdict, const struct criterion *crite
     verdict_set(verdict, MARK_PASSED, "%s", "");
 }
 
-/* ---- build
- * ---------------------------------------------------------------------------------------- */
+/* ---- build ----------------------------------------------------------------------------------- */
 
 void criteria_build(struct verdict *verdict, const struct criterion *criterion,
                     const struct rubric_input *input)
@@ -39,8 +38,7 @@ void criteria_build(struct verdict *verdict, const struct criterion *criterion,
     }
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 void criteria_numbers(struct verdict *verdict, const struct criterion *criterion,
                       const struct rubric_input *input)
@@ -76,8 +74,7 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
                     input->lab->kernels[criterion->kernel].name, other_name, (long long)differing);
 }
 
-/* ---- shift
- * ------------------------------------------------------------------------------------------ */
+/* ---- shift ----------------------------------------------------------------------------------- */
 
 static bool judge_frame(struct verdict *verdict, const struct criterion *criterion,
                         const struct kernel_facts *facts, const struct rubric_target *target)
@@ -126,8 +123,7 @@ void criteria_no_spills(struct verdict *verdict, const struct criterion *criteri
     on_every_arch(verdict, criterion, input, judge_no_spills);
 }
 
-/* ---- bounds
- * ----------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static bool judge_launch_bounds(struct verdict *verdict, const struct criterion *criterion,
                                 const struct kernel_facts *facts,

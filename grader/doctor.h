@@ -36,8 +36,8 @@ void doctor_release(struct doctor *doctor);
 /* False when a finding is FAIL. */
 bool doctor_can_grade(const struct doctor *doctor);
 
-/* ---- The parts, in the order in which they are looked at ---------------------------------------
- * Each adds its findings. They return -1 with *err only for an interrupt. */
+/* ---- The parts, in the order in which they are looked at ------------------------------------- */
+/* Each adds its findings. They return -1 with *err only for an interrupt. */
 
 int doctor_look_at_toolkit(struct doctor *doctor, const char *nvcc_option, struct error *err);
 int doctor_look_at_gpus(struct doctor *doctor, struct error *err);

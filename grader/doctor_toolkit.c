@@ -16,8 +16,7 @@ static const char how_to_get_one[] =
     "install the CUDA toolkit (12.0 or newer; no GPU is needed for it): "
     "https://developer.nvidia.com/cuda-downloads lists the commands for this system";
 
-/* ---- No toolkit
- * ----------------------------------------------------------------------------------------- */
+/* ---- No toolkit ------------------------------------------------------------------------------ */
 
 /* A toolkit in /usr/local/cuda-12.4 that nobody put on the PATH: its folder, owned, else NULL. */
 static char *overlooked_toolkit(void)
@@ -52,8 +51,7 @@ static void no_toolkit(struct doctor *doctor, const char *nvcc_option, const str
         doctor_remedy(finding, "%s", how_to_get_one);
 }
 
-/* ---- Asking a program its version
- * ----------------------------------------------------------------------- */
+/* ---- Asking a program its version ------------------------------------------------------------ */
 
 /* Runs argv as a compile runs, sandbox and all, in `folder` (NULL: nowhere to write); true when it
  * ended, however. Release *result after true. */
@@ -157,8 +155,7 @@ static int look_at_ptxas(struct doctor *doctor, struct error *err)
     return 0;
 }
 
-/* ---- The host compiler
- * ---------------------------------------------------------------------------------- */
+/* ---- The host compiler ----------------------------------------------------------------------- */
 
 /* nvcc calls `gcc` by name, in the PATH that a compile gets. Owned; NULL: there is none. */
 static char *find_host_compiler(void)
@@ -198,8 +195,7 @@ static int look_at_host_compiler(struct doctor *doctor, struct error *err)
     return 0;
 }
 
-/* ---- A trial build
- * -------------------------------------------------------------------------------------- */
+/* ---- A trial build --------------------------------------------------------------------------- */
 
 static void trial_failed(struct doctor *doctor, const struct process_result *result)
 {

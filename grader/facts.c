@@ -2,8 +2,7 @@
 
 #include "entries.h"
 
-/* ---- Comparing witnesses
- * ------------------------------------------------------------------------- */
+/* ---- Comparing witnesses --------------------------------------------------------------------- */
 
 static void compare(struct kernel_facts *facts, const char *what, const struct witnesses *said)
 {
@@ -89,8 +88,7 @@ static void add_occupancy(struct kernel_facts *facts, const struct lab_kernel *k
                                        .max_threads = max_threads});
 }
 
-/* ---- Gathering
- * ------------------------------------------------------------------------------------ */
+/* ---- Gathering ------------------------------------------------------------------------------- */
 
 static const struct witnesses silent = {FACT_UNKNOWN, FACT_UNKNOWN, FACT_UNKNOWN};
 

@@ -61,8 +61,7 @@ enum file_status file_read(struct bytes *out, const char *path, size_t limit, bo
     return read_opened(out, fd, limit);
 }
 
-/* ---- Reading below a folder ---------------------------------------------------------------------
- */
+/* ---- Reading below a folder ------------------------------------------------------------------ */
 
 /* openat2() where there is none: one component after the other, none of them a link or "..". */
 static int walk_beneath(int folder, const char *name)

@@ -36,8 +36,7 @@ void numbers_release(struct numbers *numbers);
 /* `count` floats in [-1, 1), multiples of 2^-23, a function of (seed, group, index) alone. */
 void numbers_fill_input(float *input, size_t count, uint64_t seed, uint64_t group);
 
-/* ---- Running
- * --------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 enum case_status {
     CASE_EQUAL,   /* every element, bit by bit, and nothing else was amiss */

@@ -56,8 +56,7 @@ static void wrap(struct bytes *out, size_t indent, const char *label, const char
     bytes_append_text(out, "\n");
 }
 
-/* ---- What is being used -------------------------------------------------------------------------
- */
+/* ---- What is being used ---------------------------------------------------------------------- */
 
 static void write_sandbox(struct bytes *out, const struct sandbox *sandbox)
 {
@@ -109,8 +108,7 @@ static void write_header(struct bytes *out, const struct grade *grade)
     bytes_printf(out, "  seed        %llu\n", (unsigned long long)grade->seed);
 }
 
-/* ---- The kernel table ---------------------------------------------------------------------------
- */
+/* ---- The kernel table ------------------------------------------------------------------------ */
 
 static void number_cell(struct bytes *out, int width, bool known, int64_t value)
 {
@@ -232,8 +230,7 @@ static void write_traffic(struct bytes *out, const struct grade *grade)
     }
 }
 
-/* ---- Marks
- * ---------------------------------------------------------------------------------------- */
+/* ---- Marks ----------------------------------------------------------------------------------- */
 
 static const char *status_label(enum mark_status status)
 {

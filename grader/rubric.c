@@ -6,8 +6,7 @@
 #include "caps.h"
 #include "text.h"
 
-/* ---- Facts
- * ----------------------------------------------------------------------------------------- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 /* The first launch of a kernel on a GPU of this very architecture, as a witness; NULL: none. */
 static const struct run_launch_result *
@@ -54,8 +53,7 @@ void rubric_input_release(struct rubric_input *input)
     *input = (struct rubric_input){0};
 }
 
-/* ---- Verdicts
- * ---------------------------------------------------------------------------------------- */
+/* ---- Verdicts -------------------------------------------------------------------------------- */
 
 void verdict_set(struct verdict *verdict, enum mark_status status, const char *format, ...)
 {
@@ -92,8 +90,7 @@ bool verdict_without_facts(struct verdict *verdict, const struct rubric_target *
     return true;
 }
 
-/* ---- Source lines
- * ------------------------------------------------------------------------------------- */
+/* ---- Source lines ---------------------------------------------------------------------------- */
 
 static bool is_identifier(char c)
 {
@@ -144,8 +141,7 @@ static unsigned definition_line(const struct submission *submission, const char 
     return 0;
 }
 
-/* ---- The engine
- * ---------------------------------------------------------------------------------------- */
+/* ---- The engine ------------------------------------------------------------------------------ */
 
 typedef void judge_function(struct verdict *, const struct criterion *,
                             const struct rubric_input *);

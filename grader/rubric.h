@@ -40,8 +40,7 @@ void rubric_input_release(struct rubric_input *input);
  */
 int rubric_judge(struct grade *grade, const struct rubric_input *input, struct error *err);
 
-/* ---- The judges, by kind of criterion: criteria_code.c and criteria_answers.c
- * -------------------- */
+/* ---- The judges, by kind of criterion: criteria_code.c and criteria_answers.c ---------------- */
 
 /* What a judge says; message has LIMIT_MESSAGE_BYTES of room. */
 struct verdict {

@@ -17,8 +17,7 @@
 
 enum executor_kind { EXECUTOR_NONE, EXECUTOR_GPU, EXECUTOR_EMULATOR };
 
-/* ---- What to run (all pointers borrowed until run_launches() returns) --------------------------
- */
+/* ---- What to run (all pointers borrowed until run_launches() returns) ------------------------ */
 
 struct run_argument {
     enum { RUN_SCALAR, RUN_INPUT, RUN_OUTPUT } role;
@@ -58,8 +57,7 @@ struct run_request {
     bool guards_only;       /* GPU: guard zones even where unmapped pages could be had (tests) */
 };
 
-/* ---- What came back ----------------------------------------------------------------------------
- */
+/* ---- What came back -------------------------------------------------------------------------- */
 
 enum run_status {
     RUN_NOT_RUN, /* the executor is none, or the run was given up before this launch */
@@ -131,8 +129,7 @@ void run_release(struct run *run);
  * double and as a half. An output element that still holds it was never written. */
 uint32_t run_poison_word(uint64_t poison_seed, size_t launch);
 
-/* ---- What this machine has
- * ----------------------------------------------------------------------- */
+/* ---- What this machine has ------------------------------------------------------------------- */
 
 #include "occupancy.h"
 struct gpu_device {

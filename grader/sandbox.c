@@ -55,8 +55,7 @@ static const char *const system_paths[] = {
 /* Links into /usr on most systems, folders on some. */
 static const char *const root_paths[] = {"/bin", "/lib", "/lib64"};
 
-/* ---- bubblewrap's arguments ---------------------------------------------------------------------
- */
+/* ---- bubblewrap's arguments ------------------------------------------------------------------ */
 
 struct arguments {
     const char *items[ARGUMENTS_MAX];
@@ -129,8 +128,7 @@ static void build_arguments(struct arguments *arguments, const char *bubblewrap,
         add(arguments, *argv);
 }
 
-/* ---- Running in bubblewrap ----------------------------------------------------------------------
- */
+/* ---- Running in bubblewrap ------------------------------------------------------------------- */
 
 static int memory_file(const char *name, const void *data, size_t bytes, struct error *err)
 {
@@ -219,8 +217,7 @@ static int run_in_bubblewrap(struct process_result *result, const struct sandbox
     return -1;
 }
 
-/* ---- Running under Landlock and seccomp ---------------------------------------------------------
- */
+/* ---- Running under Landlock and seccomp ------------------------------------------------------ */
 
 static int enter(const void *kernel)
 {
@@ -253,8 +250,7 @@ static int run_under_kernel(struct process_result *result, const struct process_
     return status;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* RLIMIT_NPROC counts all tasks of the user, so the limit is what runs now and some more. The
  * fourth word of /proc/loadavg ("2/345") counts the tasks of the whole system. */
@@ -300,8 +296,7 @@ int sandbox_run(struct process_result *result, const struct sandbox *sandbox,
     return process_run(result, &limited, err);
 }
 
-/* ---- What this machine has ----------------------------------------------------------------------
- */
+/* ---- What this machine has ------------------------------------------------------------------- */
 
 static bool find_bubblewrap(char path[256])
 {
@@ -391,8 +386,7 @@ int sandbox_choose(struct sandbox *out, enum sandbox_mode mode, struct error *er
     return -1;
 }
 
-/* ---- For people ---------------------------------------------------------------------------------
- */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 const char *sandbox_word(const struct sandbox *sandbox)
 {

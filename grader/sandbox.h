@@ -47,8 +47,7 @@ void sandbox_describe(const struct sandbox *sandbox, struct bytes *out); /* what
 void sandbox_lost(const struct sandbox *sandbox, struct bytes *out);     /* what does not */
 void sandbox_remedy(const struct sandbox *sandbox, struct bytes *out);   /* how to get it */
 
-/* ---- Compiles -----------------------------------------------------------------------------------
- */
+/* ---- Compiles -------------------------------------------------------------------------------- */
 
 struct sandbox_view {
     const char *folder;          /* private, absolute: the only place that can be written */
@@ -67,8 +66,7 @@ int sandbox_run(struct process_result *result, const struct sandbox *sandbox,
                 const struct process_spec *spec, const struct sandbox_view *view,
                 struct error *err);
 
-/* ---- Workers ------------------------------------------------------------------------------------
- */
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 enum sandbox_worker { SANDBOX_EMULATOR, SANDBOX_GPU };
 

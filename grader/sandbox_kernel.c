@@ -23,8 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* ---- Landlock -----------------------------------------------------------------------------------
- */
+/* ---- Landlock -------------------------------------------------------------------------------- */
 
 /* The same numbers on every architecture. */
 #define CALL_LANDLOCK_CREATE_RULESET 444
@@ -116,8 +115,7 @@ static int make_ruleset(const struct sandbox_path *paths, size_t path_count, str
     return steal_fd(&ruleset);
 }
 
-/* ---- seccomp ------------------------------------------------------------------------------------
- */
+/* ---- seccomp --------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define AUDIT_ARCH_HERE AUDIT_ARCH_X86_64
@@ -317,8 +315,7 @@ const void *sandbox_kernel_filter(enum sandbox_calls calls, size_t *bytes)
     return program->code;
 }
 
-/* ---- Both ---------------------------------------------------------------------------------------
- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
 int sandbox_kernel_prepare(struct sandbox_kernel *out, const struct sandbox_path *paths,
                            size_t path_count, enum sandbox_calls calls, struct error *err)

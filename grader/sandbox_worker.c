@@ -33,8 +33,7 @@ static void limit(int resource, rlim_t value)
     (void)setrlimit((__rlimit_resource_t)resource, &both);
 }
 
-/* ---- What the CUDA driver reads and opens -------------------------------------------------------
- */
+/* ---- What the CUDA driver reads and opens ---------------------------------------------------- */
 
 struct paths {
     struct sandbox_path items[PATHS_MAX];
@@ -102,8 +101,7 @@ static void allow_driver(struct paths *paths)
     allow_library_path(paths);
 }
 
-/* ---- Shutting in --------------------------------------------------------------------------------
- */
+/* ---- Shutting in ----------------------------------------------------------------------------- */
 
 /* Namespaces are a second wall behind the filter: where they are forbidden, the filter stands. */
 static void leave_namespaces(enum sandbox_worker worker)

@@ -8,8 +8,7 @@
 #include "caps.h"
 #include "text.h"
 
-/* ---- A folder on disk as a place: paths are absolute --------------------------------------------
- */
+/* ---- A folder on disk as a place: paths are absolute ----------------------------------------- */
 
 static enum file_status disk_read(const struct submission_place *place, struct bytes *content,
                                   const char *folder, const char *name, size_t limit,
@@ -40,8 +39,7 @@ static char *disk_describe(const struct submission_place *place, const char *fol
     return path_join(folder, name);
 }
 
-/* ---- Looking for one file ----------------------------------------------------------------------
- */
+/* ---- Looking for one file -------------------------------------------------------------------- */
 
 /* Cuts the last component of a path. False when nothing is left to cut. */
 static bool go_up(char *path)
@@ -105,8 +103,7 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
     return FILE_MISSING;
 }
 
-/* ---- The lab
- * ------------------------------------------------------------------------------------- */
+/* ---- The lab --------------------------------------------------------------------------------- */
 
 static void list_labs(struct bytes *list)
 {
@@ -166,8 +163,7 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
     return out->lab == NULL || err->kind != ERROR_NONE ? -1 : 0;
 }
 
-/* ---- Reading
- * -------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* What git commits in place of a file that Git LFS keeps elsewhere. */
 static bool is_lfs_pointer(const struct bytes *content)

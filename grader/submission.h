@@ -39,8 +39,7 @@ int submission_read(struct submission *out, const struct submission_options *opt
                     struct error *err);
 void submission_release(struct submission *submission);
 
-/* ---- Where files are looked for: submission_read() drives one of these -------------------------
- */
+/* ---- Where files are looked for: submission_read() drives one of these ----------------------- */
 
 /* Reads `name` of `folder`, a path in the place's own terms; `name` may have components, none of
  * which may be a link. FILE_READ fills *content. FILE_NOT_REGULAR and FILE_UNREADABLE say in

@@ -102,8 +102,7 @@ static char *find_ptxas(const char *nvcc)
     return search_path("ptxas");
 }
 
-/* ---- What a compile reads -----------------------------------------------------------------------
- */
+/* ---- What a compile reads -------------------------------------------------------------------- */
 
 static void add_path(struct toolchain *toolchain, char *path)
 {

@@ -1,7 +1,8 @@
 /* lab.h - what a lab is: constant tables that the grader reads and never writes.
  *
  * Adding a lab adds labs/<id>/lab.c, starter/<id>/, reference/<id>/, exercises/<id>/ and one line
- * in labs/registry.c; no grader code changes. CONTRIBUTING.md walks through it. */
+ * in labs/registry.c; no grader code changes. CONTRIBUTING.md walks through it. Hints live in
+ * labs/<id>/hints, a plain text ladder; see grader/hints.h for its format. */
 #ifndef SPILLWAY_LAB_H
 #define SPILLWAY_LAB_H
 
@@ -9,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Kernels and their arguments --------------------------------------------------------------
- */
+/* ---- Kernels and their arguments ------------------------------------------------------------- */
 
 enum scalar_type { SCALAR_U32, SCALAR_S32, SCALAR_U64, SCALAR_F32 };
 
@@ -45,8 +45,7 @@ struct lab_kernel {
         const struct reference_call *call); /* defined in reference/<lab>/reference.c */
 };
 
-/* ---- Launches ---------------------------------------------------------------------------------
- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 /* One launch whose output is compared with the reference, element by element, bit by bit. */
 struct lab_case {
@@ -60,8 +59,7 @@ struct lab_case {
     int64_t draw_min, draw_max;
 };
 
-/* ---- Rubric -----------------------------------------------------------------------------------
- */
+/* ---- Rubric ---------------------------------------------------------------------------------- */
 
 enum criterion_kind {
     CRITERION_BUILD,   /* compiles, exactly the lab's entries, nothing outside the allow-list */
@@ -122,12 +120,7 @@ struct criterion {
     const char *try_next; /* what to try next, one sentence */
 };
 
-/* ---- Hints ------------------------------------------------------------------------------------
- */
-/* Hints live in labs/<id>/hints, a plain text ladder; see grader/hints.h for its format. */
-
-/* ---- The lab ----------------------------------------------------------------------------------
- */
+/* ---- The lab --------------------------------------------------------------------------------- */
 
 /* "What would `kernel` be with this launch bound?" - one more ptxas run over the submission's PTX.
  */

@@ -66,8 +66,7 @@ static struct options options = {
 static char work[128], data_root[4096], reference[4096], secret[256], escaped[256];
 static char sandbox_here[32]; /* that the compilers run in */
 
-/* ---- One grade ----------------------------------------------------------------------------------
- */
+/* ---- One grade ------------------------------------------------------------------------------- */
 
 struct outcome {
     bool timed_out;
@@ -232,8 +231,7 @@ static void usual_environment(struct list *environment, const struct places *pla
     add(environment, "LC_ALL=C.UTF-8");
 }
 
-/* ---- Judging ------------------------------------------------------------------------------------
- */
+/* ---- Judging --------------------------------------------------------------------------------- */
 
 static bool object(char seen[400], const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -375,8 +373,7 @@ static bool judge(const struct attack *attack, const struct places *places,
     return expected != 0 || judge_grade(attack, outcome, seen);
 }
 
-/* ---- An attack, and the neighbour ---------------------------------------------------------------
- */
+/* ---- An attack, and the neighbour ------------------------------------------------------------ */
 
 /* What a helper process tells about its grade. */
 struct report {
@@ -456,8 +453,7 @@ static void run_neighbour(unsigned number, struct report *report)
     run_attack(&attack, report);
 }
 
-/* ---- Several at a time --------------------------------------------------------------------------
- */
+/* ---- Several at a time ----------------------------------------------------------------------- */
 
 struct slot {
     pid_t pid; /* 0: free */
@@ -554,8 +550,7 @@ static void run_all(struct attack *attacks, size_t count, struct neighbours *nei
     }
 }
 
-/* ---- The table ----------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static bool is_wanted(const char *name, char *const *names, int count)
 {
@@ -622,8 +617,7 @@ static void print_table(const struct attack *attacks, size_t count)
     }
 }
 
-/* ---- Before and after ---------------------------------------------------------------------------
- */
+/* ---- Before and after ------------------------------------------------------------------------ */
 
 /* Names in /dev/shm, and the System V segments of this machine. */
 static void take_shared_memory(struct bytes *out)

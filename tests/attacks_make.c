@@ -32,8 +32,7 @@ static int write_file(const struct attack_place *place, const char *name, const 
     return path == NULL ? error_no_memory(err) : file_write(path, data, length, err);
 }
 
-/* ---- Text of the data folder --------------------------------------------------------------------
- */
+/* ---- Text of the data folder ----------------------------------------------------------------- */
 
 static void expand(struct bytes *out, const struct attack_place *place, const char *text)
 {
@@ -78,8 +77,7 @@ int attack_text(struct bytes *out, const struct attack_place *place, const char 
     return 0;
 }
 
-/* ---- Source and answers -------------------------------------------------------------------------
- */
+/* ---- Source and answers ---------------------------------------------------------------------- */
 
 static int append_optional(struct bytes *out, const struct attack_place *place, const char *file,
                            struct error *err)
@@ -187,8 +185,8 @@ static int copy_others(const struct attack_place *place, struct error *err)
     return err->kind == ERROR_NONE ? 0 : -1;
 }
 
-/* ---- What cannot lie in a folder ----------------------------------------------------------------
- * Each runs after the rest was made, and may replace it. */
+/* ---- What cannot lie in a folder ------------------------------------------------------------- */
+/* Each runs after the rest was made, and may replace it. */
 
 static int replace_by_link(const struct attack_place *place, const char *name, const char *target,
                            struct error *err)

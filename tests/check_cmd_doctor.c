@@ -7,8 +7,7 @@
 #include "doctor.h"
 #include "files.h"
 
-/* ---- A machine made for one test ---------------------------------------------------------------
- */
+/* ---- A machine made for one test ------------------------------------------------------------- */
 
 #define GOOD_NVCC                                                                                  \
     "#!/bin/sh\n"                                                                                  \
@@ -114,8 +113,7 @@ static json_t *json_of(const struct process_result *result)
     return root;
 }
 
-/* ---- Toolkits ----------------------------------------------------------------------------------
- */
+/* ---- Toolkits -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *nvcc, *ptxas;
@@ -176,8 +174,7 @@ START_TEST(toolkit_row)
 }
 END_TEST
 
-/* ---- Machines ----------------------------------------------------------------------------------
- */
+/* ---- Machines -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -234,8 +231,7 @@ START_TEST(machine_row)
 }
 END_TEST
 
-/* ---- Drivers and cards -------------------------------------------------------------------------
- */
+/* ---- Drivers and cards ----------------------------------------------------------------------- */
 
 /* clang-format off */
 #define CARD(major_, minor_) {.name = "a card", .major = major_, .minor = minor_, .memory_bytes = (uint64_t)16 << 30}
@@ -298,8 +294,7 @@ START_TEST(gpu_row)
 }
 END_TEST
 
-/* ---- The page ----------------------------------------------------------------------------------
- */
+/* ---- The page -------------------------------------------------------------------------------- */
 
 START_TEST(page_is_readable)
 {

@@ -26,9 +26,7 @@ static unsigned char *exact_copy(const void *data, size_t length)
     return copy;
 }
 
-/* ---- Recorded files: tests/fixtures/cubin/{small,division}.cu
- * --------------------------------------------
- */
+/* ---- Recorded files: tests/fixtures/cubin/{small,division}.cu -------------------------------- */
 
 /* clang-format off */
 static const struct recorded {
@@ -152,8 +150,7 @@ START_TEST(test_settled)
 }
 END_TEST
 
-/* ---- Damaged files ----------------------------------------------------------------------------
- */
+/* ---- Damaged files --------------------------------------------------------------------------- */
 
 /* Parses and checks only that an answer is one of the two there are. */
 static bool try_parse(const unsigned char *data, size_t length)
@@ -279,8 +276,7 @@ START_TEST(test_unknown_architecture)
 }
 END_TEST
 
-/* ---- Instructions: words from ptxas 13.0 with what nvdisasm 12.4 says of them
- * -------------------- */
+/* ---- Instructions: words from ptxas 13.0 with what nvdisasm 12.4 says of them ---------------- */
 
 /* clang-format off */
 static const struct decoded {
@@ -328,8 +324,7 @@ START_TEST(test_decoded)
 }
 END_TEST
 
-/* ---- Against ptxas ----------------------------------------------------------------------------
- */
+/* ---- Against ptxas --------------------------------------------------------------------------- */
 
 #define KERNELS 11 /* of tests/fixtures/cubin/kernels.cu */
 static const unsigned caps[] = {24, 32, 40, 64, 128, 0 /* none */};

@@ -35,8 +35,7 @@ static char *below(const char *folder, const char *name)
     return path;
 }
 
-/* ---- The bundle and the installation -----------------------------------------------------------
- */
+/* ---- The bundle and the installation --------------------------------------------------------- */
 
 /* The folder that has bin/ and share/, owned; NULL: not staged in this build. */
 static char *delivered(bool bundle)
@@ -215,8 +214,7 @@ START_TEST(uninstall_leaves_no_file)
 }
 END_TEST
 
-/* ---- The man page ------------------------------------------------------------------------------
- */
+/* ---- The man page ---------------------------------------------------------------------------- */
 
 START_TEST(man_page_is_clean)
 {
@@ -305,8 +303,8 @@ START_TEST(man_page_has_the_version)
 }
 END_TEST
 
-/* ---- make deps ---------------------------------------------------------------------------------
- * On a machine made of scripts: what each program answers, and what apt-get was asked. */
+/* ---- make deps ------------------------------------------------------------------------------- */
+/* On a machine made of scripts: what each program answers, and what apt-get was asked. */
 
 static void write_program(const char *folder, const char *name, const char *text)
 {
@@ -404,8 +402,7 @@ START_TEST(deps_row)
 }
 END_TEST
 
-/* ---- make -------------------------------------------------------------------------------------
- */
+/* ---- make ------------------------------------------------------------------------------------ */
 
 static struct process_result make(const char *const *arguments)
 {

@@ -401,8 +401,7 @@ START_TEST(unwritable_folder)
 }
 END_TEST
 
-/* ---- Standard output and its other names ------------------------------------------------------
- */
+/* ---- Standard output and its other names ----------------------------------------------------- */
 
 static const char *output_name;
 
@@ -513,8 +512,7 @@ START_TEST(threads_keep_the_umask)
 }
 END_TEST
 
-/* ---- Folders ----------------------------------------------------------------------------------
- */
+/* ---- Folders --------------------------------------------------------------------------------- */
 
 START_TEST(temporary_folders)
 {

@@ -113,8 +113,8 @@ static bool wanted(const char *name, int argc, char **argv)
     return argc == 1;
 }
 
-/* ---- Running -----------------------------------------------------------------------------------
- * Every suite runs in a child of its own, as many at a time as there are cores, with its output in
+/* ---- Running --------------------------------------------------------------------------------- */
+/* Every suite runs in a child of its own, as many at a time as there are cores, with its output in
  * a file that is printed when it ends. One suite alone runs right here, for a debugger. */
 
 struct tally {

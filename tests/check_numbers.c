@@ -6,8 +6,7 @@
 #include "support_lab.h"
 #include "worker_process.h"
 
-/* ---- Inputs ------------------------------------------------------------------------------------
- */
+/* ---- Inputs ---------------------------------------------------------------------------------- */
 
 START_TEST(inputs_are_reproducible)
 {
@@ -94,8 +93,7 @@ START_TEST(what_is_prepared)
 }
 END_TEST
 
-/* ---- Launches ----------------------------------------------------------------------------------
- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 /* A target of this PTX, that only the emulator can run. */
 static struct build_target target_of(const char *text)
@@ -164,8 +162,7 @@ START_TEST(right_kernels_pass)
 }
 END_TEST
 
-/* ---- Comparing ---------------------------------------------------------------------------------
- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 static uint32_t reference_bits;
 
@@ -310,8 +307,7 @@ START_TEST(deed)
 }
 END_TEST
 
-/* ---- What is not launched -----------------------------------------------------------------------
- */
+/* ---- What is not launched -------------------------------------------------------------------- */
 
 START_TEST(what_is_not_launched)
 {

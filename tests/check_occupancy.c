@@ -43,8 +43,7 @@ START_TEST(test_table)
 }
 END_TEST
 
-/* ---- Figures that are known from elsewhere ------------------------------------------------------
- */
+/* ---- Figures that are known from elsewhere --------------------------------------------------- */
 
 /* clang-format off */
 static const struct anchor {
@@ -229,8 +228,7 @@ START_TEST(test_launch_bounds)
 }
 END_TEST
 
-/* ---- The arithmetic in words --------------------------------------------------------------------
- */
+/* ---- The arithmetic in words ----------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct explained {
@@ -271,8 +269,7 @@ START_TEST(test_limit_names)
 }
 END_TEST
 
-/* ---- Against the toolkit's header
- * ---------------------------------------------------------------- */
+/* ---- Against the toolkit's header ------------------------------------------------------------ */
 
 #ifdef HAVE_ORACLE
 

@@ -363,8 +363,7 @@ START_TEST(resource_limits)
 }
 END_TEST
 
-/* ---- The wall clock, and what it leaves -------------------------------------------------------
- */
+/* ---- The wall clock, and what it leaves ------------------------------------------------------ */
 
 /* clang-format off */
 static const char *const sleepers[] = {
@@ -420,8 +419,7 @@ START_TEST(escaped_grandchild_cannot_keep_us)
 }
 END_TEST
 
-/* ---- Interrupts -------------------------------------------------------------------------------
- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 static char pid_file[4096];
 
@@ -488,8 +486,7 @@ START_TEST(ignored_signals_stay_ignored)
 }
 END_TEST
 
-/* ---- Several at once ---------------------------------------------------------------------------
- */
+/* ---- Several at once ------------------------------------------------------------------------- */
 
 struct parallel {
     pthread_t thread;

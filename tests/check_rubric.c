@@ -6,8 +6,7 @@
 
 static struct situation s;
 
-/* ---- The changes -------------------------------------------------------------------------------
- */
+/* ---- The changes ----------------------------------------------------------------------------- */
 
 static void nothing(void) {}
 static void foreign_entry(void)
@@ -192,8 +191,7 @@ static void what_if_disagrees_blamed(void)
     foreign_entry();
 }
 
-/* ---- Witnesses ---------------------------------------------------------------------------------
- */
+/* ---- Witnesses ------------------------------------------------------------------------------- */
 
 #define DISAGREE(what)                                                                             \
     static void what##_disagree(void)                                                              \
@@ -520,8 +518,7 @@ START_TEST(lines_of_failures)
 }
 END_TEST
 
-/* ---- What goes into the grade is printable ------------------------------------------------------
- */
+/* ---- What goes into the grade is printable --------------------------------------------------- */
 
 static void assert_printable(const char *text)
 {

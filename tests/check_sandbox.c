@@ -19,8 +19,7 @@
 
 #define ORDINARY_USER 65534
 
-/* ---- A compiler of our own ----------------------------------------------------------------------
- */
+/* ---- A compiler of our own ------------------------------------------------------------------- */
 
 struct workplace {
     char *folder; /* writable from the inside */
@@ -96,8 +95,7 @@ static bool become_ordinary(void)
            (setgroups(0, NULL) == 0 && setgid(ORDINARY_USER) == 0 && setuid(ORDINARY_USER) == 0);
 }
 
-/* ---- What cannot be done ------------------------------------------------------------------------
- */
+/* ---- What cannot be done --------------------------------------------------------------------- */
 
 static const enum sandbox_level walls[] = {SANDBOX_BUBBLEWRAP, SANDBOX_KERNEL};
 
@@ -225,8 +223,7 @@ START_TEST(attempts_are_real)
 }
 END_TEST
 
-/* ---- What still works, and how it ends ----------------------------------------------------------
- */
+/* ---- What still works, and how it ends ------------------------------------------------------- */
 
 static const enum sandbox_level all_levels[] = {SANDBOX_BUBBLEWRAP, SANDBOX_KERNEL, SANDBOX_LIMITS};
 
@@ -341,8 +338,7 @@ START_TEST(several_at_once)
 }
 END_TEST
 
-/* ---- Where bubblewrap is missing or does not work -----------------------------------------------
- */
+/* ---- Where bubblewrap is missing or does not work -------------------------------------------- */
 
 static void use_path(const char *bwrap_script, char folder[256])
 {
@@ -435,8 +431,7 @@ START_TEST(broken_bubblewrap_is_no_compile_error)
 }
 END_TEST
 
-/* ---- Workers ------------------------------------------------------------------------------------
- */
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 static void *touch(void *argument)
 {

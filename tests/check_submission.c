@@ -72,8 +72,7 @@ static void assert_source(const struct submission *submission, const char *expec
     ck_assert_str_eq(bytes_text(&submission->source.content), expected);
 }
 
-/* ---- Which lab --------------------------------------------------------------------------------
- */
+/* ---- Which lab ------------------------------------------------------------------------------- */
 
 START_TEST(which_lab)
 {
@@ -125,8 +124,7 @@ START_TEST(no_folder)
 }
 END_TEST
 
-/* ---- Where the files lie -----------------------------------------------------------------------
- */
+/* ---- Where the files lie --------------------------------------------------------------------- */
 
 START_TEST(course_layout)
 {
@@ -191,8 +189,7 @@ START_TEST(no_answers)
 }
 END_TEST
 
-/* ---- What is wrong with a file ------------------------------------------------------------------
- */
+/* ---- What is wrong with a file --------------------------------------------------------------- */
 
 #define BYTES(text) text, sizeof(text) - 1
 
@@ -334,8 +331,7 @@ START_TEST(unreadable_source)
 }
 END_TEST
 
-/* ---- Commits ------------------------------------------------------------------------------------
- */
+/* ---- Commits --------------------------------------------------------------------------------- */
 
 #define PLAIN(name, text)                                                                          \
     {                                                                                              \

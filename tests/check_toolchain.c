@@ -55,8 +55,7 @@ static void set_path(const char *folder)
     ck_assert_int_eq(setenv("PATH", path, 1), 0);
 }
 
-/* ---- By option --------------------------------------------------------------------------------
- */
+/* ---- By option ------------------------------------------------------------------------------- */
 
 START_TEST(by_option)
 {
@@ -82,8 +81,7 @@ START_TEST(bad_option)
 }
 END_TEST
 
-/* ---- By the environment ------------------------------------------------------------------------
- */
+/* ---- By the environment ---------------------------------------------------------------------- */
 
 START_TEST(by_home)
 {
@@ -134,8 +132,7 @@ START_TEST(current_folder_is_not_searched)
 }
 END_TEST
 
-/* ---- Links and wrappers ------------------------------------------------------------------------
- */
+/* ---- Links and wrappers ---------------------------------------------------------------------- */
 
 /* nvcc looks for the rest of its toolkit beside the name that it was called by. */
 START_TEST(links_are_resolved)
@@ -201,8 +198,7 @@ START_TEST(without_ptxas)
 }
 END_TEST
 
-/* ---- What nvcc says ----------------------------------------------------------------------------
- */
+/* ---- What nvcc says -------------------------------------------------------------------------- */
 
 #define BANNER "nvcc: NVIDIA (R) Cuda compiler driver\nBuilt on Wed_Aug_20\n"
 #define LISTED "echo compute_75; echo compute_80"

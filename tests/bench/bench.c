@@ -43,8 +43,7 @@ static _Noreturn void give_up(const char *text)
     exit(3);
 }
 
-/* ---- Figures -----------------------------------------------------------------------------------
- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -96,8 +95,7 @@ static void print_time(const char *what, const struct series *series, unsigned r
     (void)printf("  %-44s %9.2f ms\n", what, median_of(*series, rounds) * 1e-6);
 }
 
-/* ---- Grading against compiling ------------------------------------------------------------------
- */
+/* ---- Grading against compiling --------------------------------------------------------------- */
 
 static double run_program(const struct bench *bench, const char *const *argv)
 {
@@ -162,8 +160,7 @@ static void bench_grade(struct bench *bench)
     print_time("nvcc -O3 -arch=sm_75 -cubin", &assembled, bench->rounds);
 }
 
-/* ---- The emulator against native code -----------------------------------------------------------
- */
+/* ---- The emulator against native code -------------------------------------------------------- */
 
 enum loop { NATIVE_WIDE, NATIVE_INDEXED, BEST_WIDE, BEST_INDEXED };
 
