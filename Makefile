@@ -227,10 +227,11 @@ check-labs: $(BUILD)/tests/check  ## the tests of the labs: the reference, the s
 
 # On a machine with a GPU.
 .PHONY: check-gpu
-check-gpu: $(SPILLWAY) $(BUILD)/tests/mutants  ## the reference and every mutant, run by the GPU here
+check-gpu: $(SPILLWAY) $(BUILD)/tests/mutants $(ATTACKS)  ## the reference, every mutant and every attack, run by the GPU here
 	$(Q)for lab in $(notdir $(wildcard reference/*)); do \
 	 $(SPILLWAY) grade reference/$$lab --lab $$lab --executor gpu --fail-under 100 --verbose && \
 	 $(BUILD)/tests/mutants --lab $$lab --executor gpu || exit; done
+	$(Q)$(ATTACKS) --spillway $(SPILLWAY) --executor gpu
 
 # Each header is complete by itself.
 .PHONY: check-headers
@@ -290,13 +291,14 @@ BUNDLE_RPATH := -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib'
 $(BUILD)/bundled/spillway: $(BUILD)/grader/main.o
 $(BUILD)/bundled/check: $(CHECK_OBJECTS)
 $(BUILD)/bundled/mutants: $(BUILD)/tests/mutants.o
+$(BUILD)/bundled/attacks: $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o
 $(BUILD)/bundled/%: $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(BUNDLE_RPATH) -o $@ $(filter %.o,$^) $(BUILD)/libspillway.a \
 	 $(if $(filter-out $(BUILD)/bundled/spillway,$@),$(CHECK_LIBS)) $(LIBS)
 
-BUNDLED := $(BUILD)/bundled/spillway $(if $(filter 1,$(BUNDLE_TESTS)),$(addprefix $(BUILD)/bundled/,check mutants))
+BUNDLED := $(BUILD)/bundled/spillway $(if $(filter 1,$(BUNDLE_TESTS)),$(addprefix $(BUILD)/bundled/,check mutants attacks))
 .PHONY: bundle
 bundle: $(BUNDLED)  ## a folder that runs on another Linux (BUNDLE_TESTS=)
 	$(if $(SANITIZE),$(error a bundle with sanitizers runs nowhere else: leave SANITIZE= out))

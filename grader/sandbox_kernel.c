@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -168,7 +169,6 @@ static const struct refusal refusals[] = {
 #ifdef SYS_pidfd_getfd
     {SYS_pidfd_getfd, SANDBOX_CALLS_COMPILER},
 #endif
-    {SYS_socket, SANDBOX_CALLS_COMPILER},
     /* Mounts and namespaces */
     {SYS_mount, SANDBOX_CALLS_COMPILER}, {SYS_umount2, SANDBOX_CALLS_COMPILER},
     {SYS_pivot_root, SANDBOX_CALLS_COMPILER}, {SYS_chroot, SANDBOX_CALLS_COMPILER},
@@ -225,7 +225,7 @@ static const struct refusal refusals[] = {
      CLONE_NEWCGROUP)
 
 static struct program {
-    struct sock_filter code[2 * COUNT_OF(refusals) + 24];
+    struct sock_filter code[2 * COUNT_OF(refusals) + 32];
     unsigned short length;
 } programs[SANDBOX_CALLS_SEALED + 1];
 
@@ -261,6 +261,24 @@ static void emit_clone(struct program *program, enum sandbox_calls calls)
     emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
 }
 
+/* No sockets; but libcuda asks at its start whether an MPS server listens on a local one, and shall
+ * hear that nobody does. */
+static void emit_socket(struct program *program, enum sandbox_calls calls)
+{
+    bool local = calls == SANDBOX_CALLS_GPU;
+    if (local) {
+        emit(program, IF_EQUAL, 0, 1, SYS_connect);
+        emit(program, ANSWER, 0, 0, refuse_with(ECONNREFUSED));
+    }
+    emit(program, IF_EQUAL, 0, local ? 4 : 1, SYS_socket);
+    if (local) {
+        emit(program, LOAD, 0, 0, offsetof(struct seccomp_data, args[0]));
+        emit(program, IF_EQUAL, 0, 1, AF_UNIX);
+        emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
+    }
+    emit(program, ANSWER, 0, 0, refuse_with(EPERM));
+}
+
 static void make_program(struct program *program, enum sandbox_calls calls)
 {
     emit(program, LOAD, 0, 0, offsetof(struct seccomp_data, arch));
@@ -281,6 +299,7 @@ static void make_program(struct program *program, enum sandbox_calls calls)
             emit(program, IF_EQUAL, 0, 1, (uint32_t)refusals[i].call);
             emit(program, ANSWER, 0, 0, refuse_with(EPERM));
         }
+    emit_socket(program, calls);
     emit_clone(program, calls);
     emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
 }

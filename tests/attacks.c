@@ -11,8 +11,8 @@
  *   - exactly the expected marks are lost, each of them failed, and nothing is pending;
  *   - nothing that was printed or written holds a secret, a control byte or broken UTF-8;
  *   - its temporary folder is empty, no process of it is left, no file came into being elsewhere.
- * In the end the shared memory of the machine must be as before, and every neighbour must have had
- * its full score.
+ * In the end the shared memory of the machine and the memory of its GPUs must be as before, and
+ * every neighbour must have had its full score.
  *
  * A plain program without a test framework, so that it can be carried to a machine with a GPU.
  * Start it where tests/ and reference/ lie. */
@@ -643,6 +643,48 @@ static void take_shared_memory(struct bytes *out)
     }
 }
 
+/* Megabytes of all GPUs in use, as nvidia-smi says; -1 when it cannot be asked. */
+static int64_t gpu_megabytes(void)
+{
+    static const char *const argv[] = {"/usr/bin/env", "nvidia-smi", "--query-gpu=memory.used",
+                                       "--format=csv,noheader,nounits", NULL};
+    const char *const environment[] = {inherited("PATH"), NULL};
+    const struct process_spec spec = {.argv = argv,
+                                      .environment = environment,
+                                      .wall_ns = INT64_C(60000000000),
+                                      .output_limit = 65536};
+    struct process_result result;
+    struct error err = {0};
+    int64_t total = -1;
+    if (strcmp(options.executor, "gpu") != 0 || process_run(&result, &spec, &err) != 0)
+        return -1;
+    char *rest = result.exit_code == 0 ? result.output.data : NULL;
+    for (char *line; rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
+        uint64_t used = 0;
+        if (number_parse_u64(line, UINT32_MAX, &used))
+            total = (total < 0 ? 0 : total) + (int64_t)used;
+    }
+    process_result_release(&result);
+    return total;
+}
+
+/* Some of the driver's own memory comes and goes. */
+static bool gpu_is_free(int64_t before)
+{
+    enum { TOLERATED = 64 };
+    int64_t after = -1;
+    for (int attempt = 0; attempt < 20; ++attempt) { /* a killed context is cleaned up by and by */
+        after = gpu_megabytes();
+        if (before < 0 || after < 0 || after <= before + TOLERATED)
+            return true;
+        const struct timespec pause = {.tv_nsec = 500000000};
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)printf("GPU memory was left: %lld MiB are in use, before it were %lld\n",
+                 (long long)after, (long long)before);
+    return false;
+}
+
 static bool same_as_before(const struct bytes *before)
 {
     struct bytes after, content = {0};
@@ -720,6 +762,7 @@ int main(int argc, char **argv)
         return error_report(&err);
     struct bytes before;
     take_shared_memory(&before);
+    int64_t gpu_before = gpu_megabytes();
     /* The first neighbour, alone: it must have its full score, and says which sandbox holds. */
     struct report alone = {0};
     struct neighbours neighbours = {.started = 1};
@@ -731,7 +774,7 @@ int main(int argc, char **argv)
     if (err.kind == ERROR_NONE &&
         read_table(attacks, &count, argv + optind, argc - optind, &err) == 0)
         run_all(attacks, count, &neighbours);
-    bool same = err.kind == ERROR_NONE && same_as_before(&before);
+    bool same = err.kind == ERROR_NONE && same_as_before(&before) && gpu_is_free(gpu_before);
     bytes_release(&before);
     if (!options.keep)
         temporary_folder_remove(strdup(work));
