@@ -8,6 +8,11 @@
 #include "files.h"
 #include "text.h"
 
+static unsigned seconds_of(const struct toolchain *toolchain)
+{
+    return toolchain->compile_seconds != 0 ? toolchain->compile_seconds : LIMIT_COMPILE_SECONDS;
+}
+
 static int start(struct process_result *result, const struct toolchain *toolchain,
                  const char *const *argv, const char *folder, struct error *err)
 {
@@ -17,7 +22,7 @@ static int start(struct process_result *result, const struct toolchain *toolchai
         .argv = argv,
         .environment =
             toolchain_environment(&environment, sandbox_folder(&toolchain->sandbox, folder)),
-        .wall_ns = (int64_t)LIMIT_COMPILE_SECONDS * 1000000000,
+        .wall_ns = (int64_t)seconds_of(toolchain) * 1000000000,
         .memory_bytes = LIMIT_COMPILE_MEMORY_BYTES,
         .file_bytes = LIMIT_CUBIN_BYTES,
         .cpu_seconds = LIMIT_COMPILE_SECONDS,
@@ -116,12 +121,13 @@ static const char *describe_signal(int number)
     }
 }
 
-static void describe(struct compiler_run *out, const struct process_result *result)
+static void describe(struct compiler_run *out, const struct toolchain *toolchain,
+                     const struct process_result *result)
 {
     if (result->timed_out)
         (void)snprintf(out->problem, sizeof out->problem,
-                       "the compiler was still busy after %d seconds and was stopped",
-                       LIMIT_COMPILE_SECONDS);
+                       "the compiler was still busy after %u seconds and was stopped",
+                       seconds_of(toolchain));
     else if (result->signalled)
         (void)snprintf(out->problem, sizeof out->problem, "%s (signal %d, %s)",
                        describe_signal(result->signal), result->signal, strsignal(result->signal));
@@ -147,7 +153,7 @@ int compiler_run(struct compiler_run *out, const struct toolchain *toolchain, st
     }
     bool failed = result.timed_out || result.signalled || result.exit_code != 0;
     if (failed)
-        describe(out, &result);
+        describe(out, toolchain, &result);
     int status = failed ? check_machine(toolchain, arch, folder, err) : 0;
     if (status == 0) {
         out->words = result.output;

@@ -157,9 +157,11 @@ static int write_standard_output(const void *data, size_t length, struct error *
     return 0;
 }
 
-static int write_in_place(const char *path, const void *data, size_t length, struct error *err)
+static int write_in_place(const char *path, int more_flags, const void *data, size_t length,
+                          struct error *err)
 {
-    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | more_flags;
+    AUTO_CLOSE int fd = open(path, flags, 0666);
     if (fd < 0 || write_all(fd, data, length) != 0)
         return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
     return 0;
@@ -218,7 +220,7 @@ int file_write(const char *path, const void *data, size_t length, struct error *
     if (strcmp(path, "-") == 0 || (exists && is_standard_output(&target)))
         return write_standard_output(data, length, err);
     if (is_special(path, &target, exists))
-        return write_in_place(path, data, length, err);
+        return write_in_place(path, 0, data, length, err);
     AUTO_FREE char *temporary = NULL;
     AUTO_CLOSE int fd = open_beside(path, &temporary);
     if (fd < 0)
@@ -235,7 +237,7 @@ int file_write(const char *path, const void *data, size_t length, struct error *
 
 int file_write_scratch(const char *path, const void *data, size_t length, struct error *err)
 {
-    return write_in_place(path, data, length, err);
+    return write_in_place(path, O_NOFOLLOW, data, length, err);
 }
 
 char *path_join(const char *directory, const char *name)

@@ -35,7 +35,8 @@ const char *file_status_text(enum file_status status);
  * Devices and FIFOs are written to. "-" is standard output. */
 int file_write(const char *path, const void *data, size_t length, struct error *err);
 
-/* Writes a file of a temporary folder of ours: in place, without syncing. */
+/* Writes a file of a temporary folder of ours: in place, without syncing, and never through a
+ * symbolic link, since a compiler that a stranger's source got hold of may have made one. */
 int file_write_scratch(const char *path, const void *data, size_t length, struct error *err);
 
 /* A private folder (0700) under $TMPDIR or /tmp. Returns its path, owned by the caller. */

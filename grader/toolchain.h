@@ -24,7 +24,8 @@ struct toolchain {
      * compiler that does not live in /usr. Owned. */
     char *paths[TOOLCHAIN_PATHS_MAX];
     size_t path_count;
-    struct sandbox sandbox; /* every compiler runs in it; zero: limits alone */
+    struct sandbox sandbox;   /* every compiler runs in it; zero: limits alone */
+    unsigned compile_seconds; /* wall clock of one run of a compiler; 0: LIMIT_COMPILE_SECONDS */
 };
 
 /* Finds the programs without running them: cheap. -1 with *err (infrastructure) when there is none;

@@ -28,7 +28,10 @@ static const char arguments[] = "before=\n"
                                 "  before=$argument\n"
                                 "done\n";
 
-static const char control[] = "if [ \"$source\" = control.cu ]; then : > \"$out\"; exit 0; fi\n";
+static const char control[] = "if [ \"$source\" = control.cu ]; then\n"
+                              "  [ -e \"$here/broken\" ] && { echo 'no host compiler'; exit 1; }\n"
+                              "  : > \"$out\"; exit 0\n"
+                              "fi\n";
 
 void support_folder(const char *path)
 {

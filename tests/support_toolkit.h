@@ -3,7 +3,8 @@
  *
  * nvcc answers --version (13.0.88) and --list-gpu-arch (75 80 86 90 100 120) like the real one. A
  * compile runs a snippet of shell that finds $source, $out, $arch ("sm_75") and $here (the folder
- * of the scripts, for fixtures and notes). The compile of the control kernel always works. */
+ * of the scripts, for fixtures and notes). The compile of the control kernel works unless there is
+ * a file $here/broken. */
 #ifndef SPILLWAY_SUPPORT_TOOLKIT_H
 #define SPILLWAY_SUPPORT_TOOLKIT_H
 
