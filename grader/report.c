@@ -116,6 +116,7 @@ static size_t take_line(struct parser *p, struct slice rest, size_t length, bool
             /* fall through */
         case LINE_FOREIGN:
             p->saw_foreign = true;
+            p->records.rows.unread_lines += slice_find(line.message, "ptxas info") != NULL;
             break;
         case LINE_WARNING:
         case LINE_ERROR:

@@ -62,6 +62,9 @@ struct report {
     bool build_failed; /* an error line was printed: the numbers stand in no object file */
     bool truncated;    /* a record lacks its beginning or its end, or a cap was reached */
     bool recognised;   /* at least one line of ptxas or nvlink was seen */
+    /* Lines that hold "ptxas info" and are no line of ptxas: quoted somewhere, or behind a prefix
+     * that is not known. */
+    size_t unread_lines;
 };
 
 /* Parses the bytes (NUL bytes, UTF-16 and invalid UTF-8 allowed), in time that grows with their

@@ -321,6 +321,14 @@ void report_table_explain_nothing(struct bytes *out, const struct report *report
     const struct speaker speaker = {out, false};
     if (blank)
         bytes_append_text(&sentence, "The log is empty: nothing is known of registers or spills.");
+    else if (!report->recognised && report->unread_lines > 0)
+        bytes_printf(
+            &sentence,
+            "%zu line%s of this log hold%s \"ptxas info\" in the middle, so nothing is known "
+            "of registers or spills. If a build tool put its own words in front of every "
+            "line, remove them (with cut or sed) and try again.",
+            report->unread_lines, report->unread_lines == 1 ? "" : "s",
+            report->unread_lines == 1 ? "s" : "");
     else if (!report->recognised)
         bytes_append_text(&sentence, "No line of this log is one of ptxas or nvlink, so nothing is "
                                      "known of registers or spills.");

@@ -366,7 +366,8 @@ enum report_quote report_line_quote(struct slice message)
         if (open == NULL)
             continue;
         size_t behind = (size_t)(open - message.text) + strlen(beginnings[i]);
-        return report_quote_end(slice_from(message, behind)) != NULL ? QUOTE_CLOSED : QUOTE_OPEN;
+        return slice_find_char(slice_from(message, behind), '\'') != NULL ? QUOTE_CLOSED
+                                                                          : QUOTE_OPEN;
     }
     return QUOTE_NONE;
 }

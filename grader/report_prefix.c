@@ -34,12 +34,14 @@ static size_t blanks(struct slice s)
     return skip_blanks(s, 0);
 }
 
-/* MSBuild: "1>", "3:17>" */
+/* MSBuild: "1>", "3:17>"; ctest -V: "12: " */
 static size_t project_number(struct slice s)
 {
     size_t at = skip_digits(s, 0);
     if (at == 0 || at > 9)
         return 0;
+    if (match(s, at, ": ") != 0)
+        return at + 2;
     if (slice_is_char_at(s, at, ':'))
         at = skip_digits(s, at + 1);
     return slice_is_char_at(s, at, '>') ? at + 1 : 0;
@@ -54,9 +56,30 @@ static size_t capital_word(struct slice s)
     return at >= 2 ? match(s, at, " : ") : 0;
 }
 
-/* Ninja "[3/10] ", CMake "[ 50%] ", Jenkins "[2024-05-01T…Z] ", mpirun "[1,0]<stderr>:" */
+/* cargo: "warning: kernels@0.1.0: …" */
+static size_t crate(struct slice s)
+{
+    size_t at = match(s, 0, "warning: "), begin = at;
+    bool versioned = false;
+    while (at != 0 && at < s.length && at - begin < 100 && s.text[at] != ' ' && s.text[at] != ':')
+        versioned |= s.text[at++] == '@';
+    return versioned ? match(s, at, ": ") : 0;
+}
+
+static size_t stream_name(struct slice s)
+{
+    size_t at = match(s, 0, "stderr: ");
+    return at != 0 ? at : match(s, 0, "stdout: ");
+}
+
+/* Ninja "[3/10] ", CMake "[ 50%] ", Jenkins "[2024-05-01T…Z] ", mpirun "[1,0]<stderr>:", Azure
+ * "##[warning]" */
 static size_t brackets(struct slice s)
 {
+    if (match(s, 0, "##[") != 0) {
+        size_t inner = brackets(slice_from(s, 2));
+        return inner == 0 ? 0 : inner + 2;
+    }
     if (!slice_is_char_at(s, 0, '[') && !slice_is_char_at(s, 0, '<'))
         return 0;
     char close = s.text[0] == '[' ? ']' : '>';
@@ -80,7 +103,7 @@ static size_t skip_clock(struct slice s, size_t at)
 }
 
 /* "12:00:01", "2024-05-01 12:00:01,123", "2024/05/01 12:00:01", "2024-05-01T12:00:01.1234567Z",
- * "…+02:00", and GitLab's "…Z 01O " behind it. */
+ * "…+02:00", and GitLab's "…Z 01O " or Kubernetes's "…Z stderr F " behind it. */
 static size_t time_stamp(struct slice s)
 {
     size_t date = match(s, 0, "9999-99-99");
@@ -100,6 +123,10 @@ static size_t time_stamp(struct slice s)
     }
     if (at == 0 || (at < s.length && !slice_is_blank_at(s, at)))
         return 0;
+    static const char *const outputs[] = {" stdout F ", " stderr F ", " stdout P ", " stderr P "};
+    for (size_t i = 0; i < COUNT_OF(outputs); ++i)
+        if (match(s, at, outputs[i]) != 0)
+            return match(s, at, outputs[i]);
     size_t stream = match(s, at, " 99");
     if (stream != 0 && (slice_is_char_at(s, stream, 'O') || slice_is_char_at(s, stream, 'E'))) {
         stream += slice_is_char_at(s, stream + 1, '+') ? 2 : 1;
@@ -107,6 +134,23 @@ static size_t time_stamp(struct slice s)
             return stream;
     }
     return at;
+}
+
+/* journalctl: "May 01 12:00:01 host make[17]: " */
+static size_t journal(struct slice s)
+{
+    size_t at = 0;
+    while (at < 3 && at < s.length && isalpha((unsigned char)s.text[at]))
+        ++at;
+    size_t day = skip_digits(s, skip_blanks(s, at));
+    at = at == 3 && slice_is_char_at(s, day, ' ') ? skip_clock(s, day + 1) : 0;
+    for (unsigned words = 0; at != 0 && words < 2; ++words) {
+        size_t begin = skip_blanks(s, at), end = begin;
+        while (end < s.length && end - begin < 64 && !slice_is_blank_at(s, end))
+            ++end;
+        at = begin > at && end > begin ? end : 0;
+    }
+    return at != 0 && s.text[at - 1] == ':' ? at : 0;
 }
 
 /* docker buildx: "#12 3.456 " */
@@ -154,8 +198,8 @@ static size_t job_and_step(struct slice s)
 size_t report_prefix(struct slice line)
 {
     static size_t (*const kinds[])(struct slice) = {
-        blanks,     project_number, capital_word, brackets,
-        time_stamp, build_step,     service_name, job_and_step,
+        blanks,       project_number, capital_word, brackets,    time_stamp, build_step,
+        service_name, job_and_step,   crate,        stream_name, journal,
     };
     for (size_t i = 0; i < COUNT_OF(kinds); ++i) {
         size_t length = kinds[i](line);

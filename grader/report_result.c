@@ -374,6 +374,7 @@ int report_rows_finish(struct report *out, struct report_rows *rows, struct erro
     out->build_failed = rows->build_failed;
     out->truncated = rows->truncated;
     out->recognised = rows->recognised;
+    out->unread_lines = rows->unread_lines;
     return 0;
 }
 

@@ -50,6 +50,7 @@ struct report_rows {
     struct report_messages warnings, errors;
     bool has_properties; /* ptxas printed "Function properties" for anything at all */
     bool recognised, build_failed, truncated;
+    size_t unread_lines;
 };
 
 /* Makes the public report of the rows. The rows stay the caller's, but the messages move to *out.

@@ -44,7 +44,8 @@ static const struct {
     {"202_gcc_output.log", 1, "No line of this log is one of ptxas or nvlink"},
     {"203_front_end_error.log", 1, "identifier \"undefined_thing\" is"},
     {"204_gmem_only.log", 1, "reported on no"},
-    {"205_words_about_ptxas.log", 1, "No line of this log"},
+    {"205_words_about_ptxas.log", 1, "3 lines of this log hold \"ptxas info\" in the middle"},
+    {"207_unknown_prefix.log", 1, "5 lines of this log hold"},
 };
 
 static void run_on(struct process_result *result, const char *file, const char *option)

@@ -65,10 +65,11 @@ static void put_kernel(struct bytes *out, const struct report_kernel *kernel)
 static struct bytes describe(const char *name, const struct report *report)
 {
     struct bytes out = bytes_with_limit((size_t)16 << 20);
-    bytes_printf(&out, "log\t%s\t%s%s%s\t%zu\t%zu\t%zu\t%zu\n", name,
+    bytes_printf(&out, "log\t%s\t%s%s%s\t%zu\t%zu\t%zu\t%zu\t%zu\n", name,
                  report->build_failed ? "failed " : "", report->truncated ? "truncated " : "",
                  report->recognised ? "recognised" : "", report->kernel_count,
-                 report->function_count, report->warning_count, report->error_count);
+                 report->function_count, report->warning_count, report->error_count,
+                 report->unread_lines);
     for (size_t i = 0; i < report->kernel_count; ++i)
         put_kernel(&out, &report->kernels[i]);
     for (size_t i = 0; i < report->function_count; ++i)
