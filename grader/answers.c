@@ -10,7 +10,10 @@
 
 #define PROBLEMS_MAX 20 /* a file that is wrong throughout need not say it on every line */
 
-int answers_add_problem(struct answers *answers, struct error *err, const char *format, ...)
+static int add_problem(struct answers *answers, struct error *err, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+static int add_problem(struct answers *answers, struct error *err, const char *format, ...)
 {
     if (answers->problem_count >= PROBLEMS_MAX)
         return 0;
@@ -42,7 +45,7 @@ struct reader {
 
 static void problem_at(struct reader *reader, const char *what)
 {
-    if (answers_add_problem(reader->answers, reader->err, "line %u: %s", reader->line, what) != 0)
+    if (add_problem(reader->answers, reader->err, "line %u: %s", reader->line, what) != 0)
         reader->failed = true;
 }
 
@@ -100,9 +103,9 @@ static int take(void *user, const char *section, const char *name, const char *v
     struct answer *known = find(answers, section, name);
     if (known != NULL) {
         known->duplicate = true;
-        if (answers_add_problem(answers, reader->err,
-                                "line %u: \"%s\" was given on line %u already; neither counts",
-                                reader->line, known->key, known->line) != 0)
+        if (add_problem(answers, reader->err,
+                        "line %u: \"%s\" was given on line %u already; neither counts",
+                        reader->line, known->key, known->line) != 0)
             reader->failed = true;
         return 1;
     }
@@ -145,8 +148,8 @@ int answers_parse(struct answers *out, const char *text, size_t length, struct e
     struct reader reader = {.text = text, .length = length, .answers = out, .err = err};
     int first_bad = ini_parse_stream(read_line, &reader, take, &reader);
     if (!reader.failed && first_bad > 0 &&
-        answers_add_problem(out, err, "line %d: neither [section], key = value nor a comment",
-                            first_bad) != 0)
+        add_problem(out, err, "line %d: neither [section], key = value nor a comment", first_bad) !=
+            0)
         reader.failed = true;
     if (reader.failed) {
         answers_release(out);
@@ -158,7 +161,7 @@ int answers_parse(struct answers *out, const char *text, size_t length, struct e
 int answers_absent(struct answers *out, const char *reason, struct error *err)
 {
     *out = (struct answers){0};
-    return answers_add_problem(out, err, "%s", reason);
+    return add_problem(out, err, "%s", reason);
 }
 
 void answers_release(struct answers *answers)

@@ -43,7 +43,4 @@ const struct answer *answers_find(const struct answers *answers, const char *sec
 /* Value as a whole number: decimal or 0x hex, a trailing % allowed, ".0" allowed. */
 bool answer_number(const struct answer *answer, int64_t *ret) MUST_CHECK;
 
-int answers_add_problem(struct answers *answers, struct error *err, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-
 #endif

@@ -193,7 +193,7 @@ static int make_what_if(struct build *build, const struct build_target *target,
 
 /* ---- One architecture, in a thread of its own ------------------------------------------------ */
 
-struct job {
+struct arch_build {
     struct build *build;
     struct build_target *target;
     const struct submission *submission;
@@ -205,15 +205,15 @@ struct job {
     struct error what_if_err;
 };
 
-static int try_what_if(struct job *job)
+static int try_what_if(struct arch_build *one)
 {
-    const struct lab *lab = job->submission->lab;
-    struct build *build = job->build;
-    if (lab->what_if.max_threads == 0 || !arch_equal(job->target->arch, build->what_if_arch))
+    const struct lab *lab = one->submission->lab;
+    struct build *build = one->build;
+    if (lab->what_if.max_threads == 0 || !arch_equal(one->target->arch, build->what_if_arch))
         return 0;
     const char *name = lab->kernels[lab->what_if.kernel].name;
     struct entry_match match =
-        entries_find(job->target->module, &lab->kernels[lab->what_if.kernel]);
+        entries_find(one->target->module, &lab->kernels[lab->what_if.kernel]);
     if (match.function == NULL)
         (void)snprintf(build->what_if_problem, sizeof build->what_if_problem, "%.280s",
                        match.problem);
@@ -223,62 +223,62 @@ static int try_what_if(struct job *job)
                        "asks what one would change",
                        name);
     else
-        return make_what_if(build, job->target, match.function, &lab->what_if, job->options,
-                            job->folder, &job->what_if_err);
+        return make_what_if(build, one->target, match.function, &lab->what_if, one->options,
+                            one->folder, &one->what_if_err);
     return 0;
 }
 
 static void *what_if_main(void *argument)
 {
-    struct job *job = argument;
-    (void)try_what_if(job);
+    struct arch_build *one = argument;
+    (void)try_what_if(one);
     return NULL;
 }
 
 /* Both read the PTX and neither waits for the other. */
-static int assemble_both(struct job *job)
+static int assemble_both(struct arch_build *one)
 {
-    struct build_target *target = job->target;
+    struct build_target *target = one->target;
     pthread_t thread;
-    bool beside = pthread_create(&thread, NULL, what_if_main, job) == 0;
-    int status = build_assemble(&target->image, job->options->toolchain, target->arch, job->folder,
-                                "device", target->ptx.data, target->ptx.length, &job->err);
+    bool beside = pthread_create(&thread, NULL, what_if_main, one) == 0;
+    int status = build_assemble(&target->image, one->options->toolchain, target->arch, one->folder,
+                                "device", target->ptx.data, target->ptx.length, &one->err);
     if (beside)
         (void)pthread_join(thread, NULL);
     else
-        (void)try_what_if(job);
-    if (status == 0 && job->what_if_err.kind != ERROR_NONE) {
-        job->err = job->what_if_err;
+        (void)try_what_if(one);
+    if (status == 0 && one->what_if_err.kind != ERROR_NONE) {
+        one->err = one->what_if_err;
         return -1;
     }
     return status;
 }
 
-static int build_one(struct job *job)
+static int build_one(struct arch_build *one)
 {
-    struct build_target *target = job->target;
-    const struct submission *submission = job->submission;
+    struct build_target *target = one->target;
+    const struct submission *submission = one->submission;
     char arch_text[ARCH_NAME_BYTES];
     AUTO_FREE char *folder =
-        path_join(job->options->folder, arch_name(target->arch, "sm_", arch_text));
+        path_join(one->options->folder, arch_name(target->arch, "sm_", arch_text));
     AUTO_FREE char *source =
         folder == NULL ? NULL : path_join(folder, submission->lab->source_name);
     if (source == NULL)
-        return error_no_memory(&job->err);
+        return error_no_memory(&one->err);
     if (mkdir(folder, 0700) != 0)
-        return error_set_errno(&job->err, ERROR_INFRASTRUCTURE, "cannot make %s", folder);
+        return error_set_errno(&one->err, ERROR_INFRASTRUCTURE, "cannot make %s", folder);
     if (file_write_scratch(source, submission->source.content.data,
-                           submission->source.content.length, &job->err) != 0 ||
-        make_ptx(target, submission, job->options, folder, &job->err) != 0)
+                           submission->source.content.length, &one->err) != 0 ||
+        make_ptx(target, submission, one->options, folder, &one->err) != 0)
         return -1;
-    job->folder = folder;
-    return target->compiled ? assemble_both(job) : 0;
+    one->folder = folder;
+    return target->compiled ? assemble_both(one) : 0;
 }
 
-static void *job_main(void *argument)
+static void *build_main(void *argument)
 {
-    struct job *job = argument;
-    (void)build_one(job);
+    struct arch_build *one = argument;
+    (void)build_one(one);
     return NULL;
 }
 
@@ -286,10 +286,10 @@ int build_run(struct build *out, const struct submission *submission,
               const struct build_options *options, struct error *err)
 {
     *out = (struct build){.what_if_arch = options->what_if_arch};
-    struct job *jobs = calloc(options->arch_count, sizeof *jobs);
+    struct arch_build *builds = calloc(options->arch_count, sizeof *builds);
     out->targets = calloc(options->arch_count, sizeof out->targets[0]);
-    if (jobs == NULL || out->targets == NULL) {
-        free(jobs);
+    if (builds == NULL || out->targets == NULL) {
+        free(builds);
         free(out->targets);
         *out = (struct build){0};
         return error_no_memory(err);
@@ -297,24 +297,24 @@ int build_run(struct build *out, const struct submission *submission,
     out->target_count = options->arch_count;
     for (size_t i = 0; i < options->arch_count; ++i) {
         out->targets[i].arch = options->archs[i];
-        jobs[i] = (struct job){
+        builds[i] = (struct arch_build){
             .build = out, .target = &out->targets[i], .submission = submission, .options = options};
         if (submission->source.problem[0] != '\0') {
             (void)snprintf(out->targets[i].problem, sizeof out->targets[i].problem, "the file %s",
                            submission->source.problem);
             continue;
         }
-        jobs[i].started = pthread_create(&jobs[i].thread, NULL, job_main, &jobs[i]) == 0;
-        if (!jobs[i].started)
-            (void)build_one(&jobs[i]);
+        builds[i].started = pthread_create(&builds[i].thread, NULL, build_main, &builds[i]) == 0;
+        if (!builds[i].started)
+            (void)build_one(&builds[i]);
     }
     for (size_t i = 0; i < options->arch_count; ++i) {
-        if (jobs[i].started)
-            (void)pthread_join(jobs[i].thread, NULL);
-        if (jobs[i].err.kind != ERROR_NONE && err->kind == ERROR_NONE)
-            *err = jobs[i].err;
+        if (builds[i].started)
+            (void)pthread_join(builds[i].thread, NULL);
+        if (builds[i].err.kind != ERROR_NONE && err->kind == ERROR_NONE)
+            *err = builds[i].err;
     }
-    free(jobs);
+    free(builds);
     if (err->kind == ERROR_NONE)
         return 0;
     build_release(out);
@@ -341,12 +341,4 @@ void build_release(struct build *build)
     free(build->targets);
     build_image_release(&build->what_if);
     *build = (struct build){0};
-}
-
-const struct build_target *build_find(const struct build *build, struct arch arch)
-{
-    for (size_t i = 0; i < build->target_count; ++i)
-        if (arch_equal(build->targets[i].arch, arch))
-            return &build->targets[i];
-    return NULL;
 }

@@ -58,8 +58,6 @@ int build_run(struct build *out, const struct submission *submission,
               const struct build_options *options, struct error *err);
 void build_release(struct build *build);
 
-const struct build_target *build_find(const struct build *build, struct arch arch);
-
 /* Assembles one PTX text in folder/name.ptx: also for the scrub kernel of the GPU executor. */
 int build_assemble(struct build_image *out, const struct toolchain *toolchain, struct arch arch,
                    const char *folder, const char *name, const char *ptx, size_t length,

@@ -5,7 +5,8 @@
 
 #include "files.h"
 
-char *program_path(struct error *err)
+/* Absolute path of the running program, owned by the caller; NULL with *err. */
+static char *program_path(struct error *err)
 {
     AUTO_FREE char *path = malloc(PATH_MAX);
     if (path == NULL) {

@@ -10,7 +10,4 @@
  */
 char *data_path(const char *relative, struct error *err);
 
-/* Absolute path of the running program, owned by the caller; NULL with *err. */
-char *program_path(struct error *err);
-
 #endif

@@ -5,25 +5,16 @@
 
 #include "caps.h"
 #include "entries.h"
+#include "mix.h"
 #include "text.h"
 
 /* ---- Random inputs --------------------------------------------------------------------------- */
 
-/* SplitMix64's finaliser (Steele, Lea, Flood 2014) over a counter: any element can be made alone.
- */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
-}
-
 void numbers_fill_input(float *input, size_t count, uint64_t seed, uint64_t group)
 {
-    uint64_t base = mix(seed ^ mix(group));
+    uint64_t base = mix64(seed ^ mix64(group));
     for (size_t i = 0; i < count; ++i) {
-        int32_t bits = (int32_t)(mix(base + i) >> 40); /* 24 random bits */
+        int32_t bits = (int32_t)(mix64(base + i) >> 40); /* 24 random bits */
         input[i] = (float)(bits - (1 << 23)) * 0x1p-23f;
     }
 }
@@ -31,7 +22,7 @@ void numbers_fill_input(float *input, size_t count, uint64_t seed, uint64_t grou
 static int64_t draw(const struct lab_case *spec, uint64_t seed, size_t index)
 {
     uint64_t range = (uint64_t)(spec->draw_max - spec->draw_min) + 1;
-    return spec->draw_min + (int64_t)(mix(seed + mix(index + 1000003)) % range);
+    return spec->draw_min + (int64_t)(mix64(seed + mix64(index + 1000003)) % range);
 }
 
 /* ---- The reference --------------------------------------------------------------------------- */
@@ -45,24 +36,25 @@ static size_t extra_elements(const struct lab_kernel *kernel)
     return extra;
 }
 
-struct slice {
+/* What one of two threads computes. */
+struct share {
     const struct lab_kernel *kernel;
     struct reference_call call;
 };
 
-static void *compute_slice(void *argument)
+static void *compute_share(void *argument)
 {
-    struct slice *slice = argument;
-    slice->kernel->reference(&slice->call);
+    struct share *share = argument;
+    share->kernel->reference(&share->call);
     return NULL;
 }
 
 static void compute_expected(const struct lab_kernel *kernel, struct case_data *data)
 {
-    struct slice slices[2];
+    struct share shares[2];
     size_t half = data->n / 2;
-    for (size_t i = 0; i < COUNT_OF(slices); ++i)
-        slices[i] = (struct slice){.kernel = kernel,
+    for (size_t i = 0; i < COUNT_OF(shares); ++i)
+        shares[i] = (struct share){.kernel = kernel,
                                    .call = {.input = data->input,
                                             .output = data->expected,
                                             .n = data->n,
@@ -70,12 +62,12 @@ static void compute_expected(const struct lab_kernel *kernel, struct case_data *
                                             .end = i == 0 ? half : data->n,
                                             .scalar = data->scalar}};
     pthread_t helper;
-    bool two = data->n > 100000 && pthread_create(&helper, NULL, compute_slice, &slices[1]) == 0;
-    (void)compute_slice(&slices[0]);
+    bool two = data->n > 100000 && pthread_create(&helper, NULL, compute_share, &shares[1]) == 0;
+    (void)compute_share(&shares[0]);
     if (two)
         (void)pthread_join(helper, NULL);
     else
-        (void)compute_slice(&slices[1]);
+        (void)compute_share(&shares[1]);
 }
 
 static float *allocate_floats(size_t count)
@@ -389,7 +381,7 @@ static int run_planned(struct numbers_result *out, const struct numbers *numbers
         .scrub_module_bytes = options->scrub != NULL ? options->scrub->cubin.length : 0,
         .launches = launches,
         .launch_count = count,
-        .poison_seed = mix(numbers->seed ^ UINT64_C(0x706F69736F6E)),
+        .poison_seed = mix64(numbers->seed ^ UINT64_C(0x706F69736F6E)),
         .threads = options->threads,
         .timing_rounds = options->timing_rounds,
         .launch_wall_ns = (int64_t)options->launch_seconds * 1000000000,
@@ -398,10 +390,8 @@ static int run_planned(struct numbers_result *out, const struct numbers *numbers
     };
     int status = run_launches(&out->run, &request, err);
     free(launches);
-    for (size_t i = 0; status == 0 && i < count; ++i) {
-        out->outcomes[case_of[i]].launched = true;
+    for (size_t i = 0; status == 0 && i < count; ++i)
         out->outcomes[case_of[i]].launch = &out->run.launches[i];
-    }
     return status;
 }
 

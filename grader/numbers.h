@@ -47,11 +47,10 @@ enum case_status {
 
 struct case_outcome {
     enum case_status status;
-    bool launched; /* the executor was asked */
     uint64_t compared, mismatches;
     size_t first_index; /* of the first mismatch */
     uint32_t expected_bits, got_bits;
-    const struct run_launch_result *launch; /* borrowed from the run; NULL unless launched */
+    const struct run_launch_result *launch; /* borrowed from the run; NULL: not launched */
     char problem[1200];                     /* what was seen, for the message; "" when equal */
 };
 

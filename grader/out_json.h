@@ -1,4 +1,4 @@
-/* out_json.h - a grade as JSON, schema spillway/result/v1 (README, "The JSON of one grade"). */
+/* out_json.h - a grade as JSON, schema spillway/result/v1. */
 #ifndef SPILLWAY_OUT_JSON_H
 #define SPILLWAY_OUT_JSON_H
 

@@ -23,6 +23,7 @@
 #include "run.h"
 
 #include "caps.h"
+#include "mix.h"
 #include "process.h"
 #include "run_result.h"
 #include "run_session.h"
@@ -31,11 +32,7 @@
 
 uint32_t run_poison_word(uint64_t poison_seed, size_t launch)
 {
-    /* splitmix64: a bijection with good mixing (Steele, Lea and Flood, 2014). */
-    uint64_t z = poison_seed + ((uint64_t)launch + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
+    uint64_t z = mix64_at(poison_seed, launch);
     /* 0x7fff as the upper half is a quiet NaN in every format; 0x7fffffff is the NaN that the
      * hardware computes, so that one is left out. */
     uint32_t low = (uint32_t)(z % 0xffff);

@@ -145,7 +145,7 @@ START_TEST(right_kernels_pass)
         for (size_t i = 0; i < TINY_CASES; ++i) {
             const struct case_outcome *outcome = &result.outcomes[i];
             ck_assert_msg(outcome->status == CASE_EQUAL, "%s", outcome->problem);
-            ck_assert(outcome->launched && outcome->launch != NULL);
+            ck_assert(outcome->launch != NULL);
             ck_assert_uint_eq(outcome->compared, numbers.cases[i].n);
             ck_assert_uint_eq(outcome->mismatches, 0);
             ck_assert_str_eq(outcome->problem, "");
@@ -328,11 +328,11 @@ START_TEST(what_is_not_launched)
         struct numbers_result result = run(&numbers, &target);
         for (size_t k = TINY_CASE_PICK; k < TINY_CASES; ++k) {
             ck_assert_int_eq(result.outcomes[k].status, rows[i].status);
-            ck_assert(!result.outcomes[k].launched && result.outcomes[k].launch == NULL);
+            ck_assert(result.outcomes[k].launch == NULL);
             ck_assert_msg(strstr(result.outcomes[k].problem, rows[i].problem) != NULL, "%s",
                           result.outcomes[k].problem);
         }
-        ck_assert(result.outcomes[TINY_CASE_TWICE].launched);
+        ck_assert(result.outcomes[TINY_CASE_TWICE].launch != NULL);
         numbers_result_release(&result);
         release_target(&target);
     }
@@ -351,7 +351,7 @@ START_TEST(bounds_that_allow_the_launch)
                        bounds[i]);
         struct build_target target = target_of(text);
         struct numbers_result result = run(&numbers, &target);
-        ck_assert_msg(result.outcomes[TINY_CASE_PICK].launched, "%s: %s", bounds[i],
+        ck_assert_msg(result.outcomes[TINY_CASE_PICK].launch != NULL, "%s: %s", bounds[i],
                       result.outcomes[TINY_CASE_PICK].problem);
         numbers_result_release(&result);
         release_target(&target);

@@ -36,7 +36,6 @@ void situation_start(struct situation *s)
                                                     .device_shared_bytes = -1,
                                                     .device_max_threads = -1,
                                                     .device_blocks_per_sm = -1};
-        s->outcomes[i].launched = true;
         s->outcomes[i].launch = &s->launches[i];
     }
 }
