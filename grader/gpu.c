@@ -187,7 +187,7 @@ void gpu_close(struct gpu *gpu)
 
 #else
 
-#include "worker.h"
+#include "worker_answer.h"
 
 struct gpu *gpu_open(const struct job *job, struct job_hello *hello, struct error *err)
 {

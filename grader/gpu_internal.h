@@ -6,7 +6,7 @@
 #define SPILLWAY_GPU_INTERNAL_H
 
 #include "gpu.h"
-#include "worker.h"
+#include "worker_answer.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

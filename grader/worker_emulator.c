@@ -8,11 +8,14 @@
  * that a GPU would time is followed by a small one over other inputs in the same emulator, and the
  * same again in a fresh one: both must give the same bytes. A module without variables has no such
  * place, and is spared that. */
-#include "worker.h"
+#include "worker_emulator.h"
 
 #include "caps.h"
 #include "emulator/emulator.h"
 #include "emulator/ptx.h"
+#include "worker_answer.h"
+
+#include <sched.h>
 
 static struct job_count count_of(const struct traffic_direction *direction)
 {
@@ -169,10 +172,32 @@ static struct emulator_launch make_call(const struct job *job, const struct job_
     return call;
 }
 
+/* CPUs that this process may use. */
+static unsigned cpu_count(void)
+{
+    cpu_set_t *set = NULL;
+    unsigned count = 0;
+    /* The kernel refuses a set that is too small for the machine: grow it until it fits. */
+    for (int cpus = 1024; cpus <= 1 << 16 && count == 0; cpus *= 2) {
+        size_t bytes = CPU_ALLOC_SIZE(cpus);
+        set = CPU_ALLOC(cpus);
+        if (set == NULL)
+            break;
+        if (sched_getaffinity(0, bytes, set) == 0)
+            count = (unsigned)CPU_COUNT_S(bytes, set);
+        CPU_FREE(set);
+    }
+    return count > 0 ? count : 1;
+}
+
+unsigned worker_emulator_threads(const struct job *job)
+{
+    return job->header->threads > 0 ? job->header->threads : cpu_count();
+}
+
 static struct emulator_options make_options(const struct job *job)
 {
-    return (struct emulator_options){.threads = job->header->threads > 0 ? job->header->threads
-                                                                         : worker_cpu_count(),
+    return (struct emulator_options){.threads = worker_emulator_threads(job),
                                      .wall_ns = (int64_t)job->header->wall_ns};
 }
 

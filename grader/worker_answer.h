@@ -1,9 +1,9 @@
-/* worker.h - inside the worker process: what executors share, and how they answer.
+/* worker_answer.h - inside the worker process: how executors answer, and what they share.
  *
- * A worker maps the job, brings its executor up, says hello, and then does one task after another
- * until its socket closes. An executor fills one record per task. */
-#ifndef SPILLWAY_WORKER_H
-#define SPILLWAY_WORKER_H
+ * An executor fills one record per task; worker.c sends it. Only progress goes out at once. Nothing
+ * here fails but the sending, when the grader is gone. */
+#ifndef SPILLWAY_WORKER_ANSWER_H
+#define SPILLWAY_WORKER_ANSWER_H
 
 #include "job.h"
 
@@ -18,7 +18,13 @@ void worker_record_fault(struct job_record *record, uint32_t launch, enum run_st
 /* Turns *record into JOB_TROUBLE. */
 void worker_record_trouble(struct job_record *record, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Sends JOB_PROGRESS at once: `launch` is about to run. */
+/* What is sent from here on answers the task of this sequence number. */
+void worker_answer_begin(uint32_t task_sequence);
+
+/* Sends it to the grader. False when the grader is gone. */
+bool worker_answer_send(struct job_record *record);
+
+/* Sends JOB_PROGRESS at once: `launch` is about to run. Ends the process when nobody listens. */
 void worker_progress(uint32_t launch, uint64_t round);
 
 /* Sends standard output to /dev/null, or back to the grader. Flushes first. */
@@ -26,12 +32,5 @@ void worker_mute(bool mute);
 
 /* Fills `bytes` bytes with the poison of this launch. */
 void worker_fill_poison(void *into, size_t bytes, uint32_t word);
-
-/* ---- Executors -------------------------------------------------------------------------------*/
-
-/* Runs one launch on the emulator. Always fills *answer. */
-void worker_emulate(const struct job *job, uint32_t launch, struct job_record *answer);
-/* CPUs that this process may use. */
-unsigned worker_cpu_count(void);
 
 #endif
