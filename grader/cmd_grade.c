@@ -19,6 +19,7 @@
 #include "process.h"
 #include "progress.h"
 #include "rubric.h"
+#include "run_survey.h"
 #include "scrub.h"
 #include "submission.h"
 #include "toolchain.h"

@@ -7,6 +7,7 @@
 #define SPILLWAY_DOCTOR_H
 
 #include "run.h"
+#include "run_survey.h"
 #include "toolchain.h"
 
 enum doctor_status { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
@@ -44,6 +45,8 @@ int doctor_look_at_gpus(struct doctor *doctor, struct error *err);
 /* The half of doctor_look_at_gpus() that judges doctor->survey against doctor->toolchain. */
 void doctor_judge_gpus(struct doctor *doctor);
 int doctor_look_at_machine(struct doctor *doctor, struct error *err);
+
+/* ---- What the parts say: doctor_finding.c ---------------------------------------------------- */
 
 /* Adds a finding and returns it, so that the caller may attach a remedy. The last slot is written
  * again when there are too many. */

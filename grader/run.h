@@ -129,28 +129,4 @@ void run_release(struct run *run);
  * double and as a half. An output element that still holds it was never written. */
 uint32_t run_poison_word(uint64_t poison_seed, size_t launch);
 
-/* ---- What this machine has ------------------------------------------------------------------- */
-
-#include "occupancy.h"
-struct gpu_device {
-    int ordinal;
-    char name[128];
-    unsigned major, minor;
-    struct sm_limits sm; /* from the device's attributes */
-    uint64_t memory_bytes;
-};
-
-struct gpu_survey {
-    bool driver_present;
-    int driver_version;  /* 13000 for CUDA 13.0; 0: none */
-    int runtime_version; /* of the cudart linked in; 0: built without */
-    struct gpu_device devices[16];
-    size_t device_count;
-    char why_none[256]; /* a sentence, when device_count == 0 */
-};
-
-/* Asks the driver, in a worker (CUDA never lives in the grader). Never fails for lack of a GPU:
- * why_none says it. */
-int run_survey_gpus(struct gpu_survey *out, struct error *err);
-
 #endif

@@ -2,7 +2,7 @@
  *
  * The grader itself never loads the driver: a process that has used CUDA can no longer fork safely,
  * and a broken driver may hang or crash. Where no device node exists nothing is started at all. */
-#include "run.h"
+#include "run_survey.h"
 
 #include "caps.h"
 #include "process.h"

@@ -8,6 +8,7 @@
 #include "arch.h"
 #include "files.h"
 #include "run.h"
+#include "run_survey.h"
 #include "scrub.h"
 #include "timing.h"
 #include "worker_process.h"

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "run.h"
+#include "run_survey.h"
 #include "worker_process.h"
 
 #define ELEMENTS 1000 /* 3 blocks of 256 and a part: 31 full warps and one of 8 lanes */

@@ -26,6 +26,7 @@
 #include "numbers.h"
 #include "process.h"
 #include "rubric.h"
+#include "run_survey.h"
 #include "scrub.h"
 #include "toolchain.h"
 
