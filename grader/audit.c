@@ -20,14 +20,6 @@ static void object(struct audit *audit, const char *format, ...)
 
 /* Names and pragma strings are the submission's: shortened and printable before they are quoted. */
 #define QUOTE_BYTES 80
-static const char *quote(const char *text, char buffer[QUOTE_BYTES])
-{
-    struct bytes printable = bytes_with_limit(QUOTE_BYTES);
-    text_sanitize(&printable, text, strlen(text), QUOTE_BYTES - 1);
-    (void)snprintf(buffer, QUOTE_BYTES, "%s", bytes_text(&printable));
-    bytes_release(&printable);
-    return buffer;
-}
 
 /* "used_bytes_mask" allows "used_bytes_mask 0xf" as well. */
 static bool pragma_allowed(const struct lab *lab, const char *text)
@@ -54,16 +46,16 @@ static void judge_entries(struct audit *out, const struct lab *lab, const struct
         if (function->is_entry && !entries_belongs(function, lab)) {
             out->foreign = true;
             object(out, "there is a kernel that is not the lab's, %s: remove it",
-                   quote(function->name, name));
+                   text_copy(name, sizeof name, function->name));
         }
         if (function->is_extern)
             continue;
         if (function->calls_vprintf)
             object(out, "%s prints from the device (printf): remove that before you submit",
-                   quote(function->name, name));
+                   text_copy(name, sizeof name, function->name));
         if (function->calls_malloc || function->calls_free)
             object(out, "%s allocates on the device (malloc or free): this lab needs no heap",
-                   quote(function->name, name));
+                   text_copy(name, sizeof name, function->name));
     }
 }
 
@@ -81,7 +73,7 @@ static void judge_pragmas(struct audit *out, const struct lab *lab, const struct
                    "the report no longer shows them: remove it");
         else
             object(out, "the pragma \"%s\" is none that this lab needs: remove it",
-                   quote(pragma->text, text));
+                   text_copy(text, sizeof text, pragma->text));
     }
 }
 
@@ -98,7 +90,7 @@ static void judge_variables(struct audit *out, const struct ptx_module *module)
         object(out,
                "the variable %s (%s bytes) outlives a launch and can be written: keep a "
                "kernel's values inside the kernel",
-               quote(variable->name, name), text_number(variable->bytes, bytes));
+               text_copy(name, sizeof name, variable->name), text_number(variable->bytes, bytes));
     }
 }
 

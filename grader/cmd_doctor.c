@@ -1,11 +1,11 @@
 /* cmd_doctor.c - `spillway doctor`: prints what doctor.c found. */
 #include "commands.h"
 
-#include <getopt.h>
 #include <jansson.h>
 
 #include "doctor.h"
 #include "files.h"
+#include "options.h"
 #include "out_text.h"
 
 static const char usage[] =
@@ -130,11 +130,12 @@ static int write_json(const struct doctor *doctor, struct error *err)
 
 int cmd_doctor(int argc, char **argv)
 {
+    enum { JSON = OPTIONS_HELP + 1, NVCC };
     static const struct option options[] = {
         /* clang-format off */
-        {"json", no_argument,       NULL, 'j'},
-        {"nvcc", required_argument, NULL, 'n'},
-        {"help", no_argument,       NULL, 'h'},
+        {"json", no_argument,       NULL, JSON},
+        {"nvcc", required_argument, NULL, NVCC},
+        {"help", no_argument,       NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0},
         /* clang-format on */
     };
@@ -142,17 +143,17 @@ int cmd_doctor(int argc, char **argv)
     const char *nvcc = NULL;
     struct error err = {0};
     optind = 0;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'h') {
+    for (int option; (option = options_next(argc, argv, options, "doctor", &err)) != OPTIONS_END;) {
+        if (option == OPTIONS_WRONG)
+            return error_report(&err);
+        if (option == OPTIONS_HELP) {
             (void)fputs(usage, stdout);
             return EXIT_STATUS_DONE;
         }
-        if (option == 'j')
+        if (option == JSON)
             json = true;
-        else if (option == 'n')
-            nvcc = optarg;
         else
-            error_set(&err, ERROR_USAGE, "see `spillway doctor --help`");
+            nvcc = optarg;
     }
     if (optind < argc)
         error_set(&err, ERROR_USAGE, "doctor takes no argument: what is \"%s\"?", argv[optind]);

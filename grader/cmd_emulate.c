@@ -2,7 +2,6 @@
  * checked. */
 #include "commands.h"
 
-#include <getopt.h>
 #include <jansson.h>
 
 #include "demangle.h"
@@ -12,6 +11,7 @@
 #include "emulator/values.h"
 #include "files.h"
 #include "number.h"
+#include "options.h"
 #include "text.h"
 
 static const char usage[] =
@@ -71,20 +71,9 @@ struct request {
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
-/* Bytes of the command line, fit for a message. */
-static const char *printable(const char *text, char room[80])
-{
-    struct bytes out = bytes_with_limit(79);
-    text_sanitize(&out, text, strlen(text), 70);
-    (void)snprintf(room, 80, "%s", bytes_text(&out));
-    bytes_release(&out);
-    return room;
-}
-
 static int parse_dimensions(const char *option, const char *text, unsigned dimensions[3],
                             struct error *err)
 {
-    char room[80];
     const char *at = text;
     for (unsigned i = 0; i < 3; ++i)
         dimensions[i] = 1;
@@ -99,19 +88,7 @@ static int parse_dimensions(const char *option, const char *text, unsigned dimen
             return 0;
         ++at;
     }
-    return error_set(err, ERROR_USAGE,
-                     "%s is \"%s\"; expected one to three whole numbers above 0, such as 4,2,1",
-                     option, printable(text, room));
-}
-
-static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *ret,
-                        struct error *err)
-{
-    char room[80];
-    if (number_parse_u64(text, most, ret))
-        return 0;
-    return error_set(err, ERROR_USAGE, "%s is \"%s\"; expected a whole number up to %llu", option,
-                     printable(text, room), (unsigned long long)most);
+    return options_refuse(err, option, text, "one to three whole numbers above 0, such as 4,2,1");
 }
 
 static int parse_values(struct argument *argument, const char *text, size_t number,
@@ -126,7 +103,8 @@ static int parse_values(struct argument *argument, const char *text, size_t numb
             char element[80];
             (void)snprintf(element, sizeof element, "%.*s", (int)(length < 60 ? length : 60), at);
             return error_set(err, ERROR_USAGE, "argument %zu: \"%s\" is no value of type %s",
-                             number, printable(element, room), ptx_type_name(argument->type));
+                             number, text_copy(room, sizeof room, element),
+                             ptx_type_name(argument->type));
         }
         if (bytes_append(&argument->data, value, bytes) != 0)
             return error_no_memory(err);
@@ -145,11 +123,11 @@ static int parse_content(struct argument *argument, const char *text, size_t num
     enum file_status status = file_read(&argument->data, text + 1, DATA_BYTES_MAX, true);
     if (status != FILE_READ)
         return error_set(err, ERROR_INFRASTRUCTURE, "argument %zu: %s: %s", number,
-                         printable(text + 1, room), file_status_text(status));
+                         text_copy(room, sizeof room, text + 1), file_status_text(status));
     if (argument->data.length % ptx_type_bytes(argument->type) != 0)
         return error_set(err, ERROR_USAGE,
                          "argument %zu: %s has %zu bytes, which is no multiple of the %u of a %s",
-                         number, printable(text + 1, room), argument->data.length,
+                         number, text_copy(room, sizeof room, text + 1), argument->data.length,
                          ptx_type_bytes(argument->type), ptx_type_name(argument->type));
     return 0;
 }
@@ -178,7 +156,7 @@ static int parse_argument(struct request *request, const char *text, struct erro
         return error_set(err, ERROR_USAGE,
                          "argument %zu is \"%s\"; expected TYPE:VALUE, in:TYPE:VALUES, "
                          "out:TYPE:COUNT or inout:TYPE:VALUES",
-                         number, printable(text, room));
+                         number, text_copy(room, sizeof room, text));
     argument->type = ptx_type_find(at, (size_t)(colon - at));
     if (!value_has_text(argument->type)) {
         char name[80];
@@ -186,14 +164,15 @@ static int parse_argument(struct request *request, const char *text, struct erro
         return error_set(err, ERROR_USAGE,
                          "argument %zu: \"%s\" is no type of PTX that a value can have (such as "
                          "u32, s64, f32, b8)",
-                         number, printable(name, room));
+                         number, text_copy(room, sizeof room, name));
     }
     if (argument->role == ARGUMENT_OUT) {
         uint64_t count = 0;
         if (!number_parse_u64(colon + 1, DATA_BYTES_MAX / ptx_type_bytes(argument->type), &count))
-            return error_set(
-                err, ERROR_USAGE, "argument %zu: \"%s\" is no number of elements up to %zu", number,
-                printable(colon + 1, room), DATA_BYTES_MAX / ptx_type_bytes(argument->type));
+            return error_set(err, ERROR_USAGE,
+                             "argument %zu: \"%s\" is no number of elements up to %zu", number,
+                             text_copy(room, sizeof room, colon + 1),
+                             DATA_BYTES_MAX / ptx_type_bytes(argument->type));
         argument->bytes = (size_t)count * ptx_type_bytes(argument->type);
         return 0;
     }
@@ -204,7 +183,7 @@ static int parse_argument(struct request *request, const char *text, struct erro
 }
 
 enum emulate_option {
-    OPTION_ENTRY = 256,
+    OPTION_ENTRY = OPTIONS_HELP + 1,
     OPTION_GRID,
     OPTION_BLOCK,
     OPTION_ARG,
@@ -212,14 +191,12 @@ enum emulate_option {
     OPTION_THREADS,
     OPTION_MAX,
     OPTION_CHECK,
-    OPTION_JSON,
-    OPTION_HELP
+    OPTION_JSON
 };
 
 static int parse_option(struct request *request, int option, const char *text, struct error *err)
 {
     uint64_t number = 0;
-    char room[80];
     switch (option) {
     case OPTION_ENTRY:
         request->entry = text;
@@ -233,20 +210,20 @@ static int parse_option(struct request *request, int option, const char *text, s
     case OPTION_ARG:
         return parse_argument(request, text, err);
     case OPTION_SHARED:
-        return parse_number("--shared", text, CAP_SHARED_BYTES, &request->shared_bytes, err);
+        return options_number(&request->shared_bytes, "--shared", text, 0, CAP_SHARED_BYTES, "",
+                              err);
     case OPTION_THREADS:
-        if (parse_number("--threads", text, CAP_THREADS, &number, err) != 0)
+        if (options_number(&number, "--threads", text, 0, CAP_THREADS, "", err) != 0)
             return -1;
         request->options.threads = (unsigned)number;
         return 0;
     case OPTION_MAX:
-        return parse_number("--max-instructions", text, UINT64_MAX / 2,
-                            &request->options.max_warp_instructions, err);
+        return options_number(&request->options.max_warp_instructions, "--max-instructions", text,
+                              0, UINT64_MAX / 2, "", err);
     case OPTION_CHECK:
         request->options.no_checks = strcmp(text, "none") == 0;
         if (!request->options.no_checks && strcmp(text, "all") != 0)
-            return error_set(err, ERROR_USAGE, "--check is \"%s\"; expected all or none",
-                             printable(text, room));
+            return options_refuse(err, "--check", text, "all or none");
         return 0;
     default:
         request->json = true;
@@ -267,26 +244,16 @@ static int parse_command_line(struct request *request, int argc, char **argv, st
         {"max-instructions", required_argument, NULL, OPTION_MAX},
         {"check", required_argument, NULL, OPTION_CHECK},
         {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, OPTION_HELP},
+        {"help", no_argument, NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0}};
-    char room[80];
-    optind = 1;
-    opterr = 0;
-    for (;;) {
-        int option = getopt_long(argc, argv, ":h", long_options, NULL);
-        if (option == -1)
-            break;
-        if (option == OPTION_HELP || option == 'h') {
+    optind = 0;
+    for (int option;
+         (option = options_next(argc, argv, long_options, "emulate", err)) != OPTIONS_END;) {
+        if (option == OPTIONS_HELP) {
             (void)fputs(usage, stdout);
             return 1;
         }
-        if (option == '?' || option == ':')
-            return error_set(err, ERROR_USAGE,
-                             option == ':' ? "%s needs a value"
-                                           : "there is no option %s; `spillway emulate --help` "
-                                             "lists them",
-                             printable(argv[optind - 1], room));
-        if (parse_option(request, option, optarg, err) != 0)
+        if (option == OPTIONS_WRONG || parse_option(request, option, optarg, err) != 0)
             return -1;
     }
     if (optind + 1 != argc)
@@ -359,7 +326,7 @@ static const char *choose_entry(const struct ptx_module *module, const char *nam
     else
         (void)error_set(err, ERROR_USAGE, "%s kernel `%s` in this PTX; there are %s",
                         matches == 0 ? "there is no" : "there is more than one",
-                        printable(name, room), bytes_text(&list));
+                        text_copy(room, sizeof room, name), bytes_text(&list));
     bytes_release(&list);
     return NULL;
 }
@@ -624,11 +591,11 @@ int cmd_emulate(int argc, char **argv)
     if (status == 0) {
         enum file_status read = file_read(&ptx, request->path, CAP_TEXT_BYTES, true);
         if (read != FILE_READ)
-            status = error_set(&err, ERROR_INFRASTRUCTURE, "%s: %s", printable(request->path, room),
-                               file_status_text(read));
+            status = error_set(&err, ERROR_INFRASTRUCTURE, "%s: %s",
+                               text_copy(room, sizeof room, request->path), file_status_text(read));
         else if ((status = run(request, &ptx, &err)) < 0 && err.kind == ERROR_USAGE &&
                  strncmp(err.text, "line ", 5) == 0)
-            (void)error_context(&err, "%s", printable(request->path, room));
+            (void)error_context(&err, "%s", text_copy(room, sizeof room, request->path));
     } else if (status > 0) {
         status = EXIT_STATUS_DONE;
     }

@@ -11,7 +11,6 @@
 #include "build.h"
 #include "collect.h"
 #include "files.h"
-#include "number.h"
 #include "numbers.h"
 #include "options.h"
 #include "out_json.h"
@@ -69,11 +68,6 @@ static const char usage[] =
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static int bad_option(struct error *err, const char *option, const char *value, const char *wanted)
-{
-    return error_set(err, ERROR_USAGE, "%s %s: %s", option, value, wanted);
-}
-
 static int parse_archs(struct grade_options *options, const char *list, struct error *err)
 {
     AUTO_FREE char *copy = strdup(list);
@@ -83,32 +77,21 @@ static int parse_archs(struct grade_options *options, const char *list, struct e
     for (char *name; (name = strsep(&rest, ",")) != NULL;) {
         struct arch arch;
         if (!arch_parse(name, &arch))
-            return bad_option(err, "--arch", list, "expected names like sm_75, joined by commas");
+            return options_refuse(err, "--arch", list, "names like sm_75, joined by commas");
         bool known = false;
         for (size_t i = 0; i < options->arch_count; ++i)
             known = known || arch_equal(options->archs[i], arch);
         if (known)
             continue;
         if (options->arch_count >= GRADED_ARCHS_MAX)
-            return bad_option(err, "--arch", list, "more than 16 architectures");
+            return options_refuse(err, "--arch", list, "at most 16 architectures");
         options->archs[options->arch_count++] = arch;
     }
     return 0;
 }
 
-static int parse_number(uint64_t *ret, const char *option, const char *value, uint64_t most,
-                        struct error *err)
-{
-    if (number_parse_u64(value, most, ret))
-        return 0;
-    char wanted[80];
-    (void)snprintf(wanted, sizeof wanted, "expected a whole number from 0 to %llu",
-                   (unsigned long long)most);
-    return bad_option(err, option, value, wanted);
-}
-
 enum {
-    OPT_LAB = 256,
+    OPT_LAB = OPTIONS_HELP + 1,
     OPT_REV,
     OPT_ARCH,
     OPT_EXECUTOR,
@@ -121,8 +104,7 @@ enum {
     OPT_ELEMENTS,
     OPT_THREADS,
     OPT_LAUNCH_SECONDS,
-    OPT_VERBOSE,
-    OPT_HELP
+    OPT_VERBOSE
 };
 
 static const struct option long_options[] = {
@@ -141,7 +123,7 @@ static const struct option long_options[] = {
     {"threads",    required_argument, NULL, OPT_THREADS},
     {"launch-seconds", required_argument, NULL, OPT_LAUNCH_SECONDS},
     {"verbose",    no_argument,       NULL, OPT_VERBOSE},
-    {"help",       no_argument,       NULL, OPT_HELP},
+    {"help",       no_argument,       NULL, OPTIONS_HELP},
     {NULL, 0, NULL, 0},
     /* clang-format on */
 };
@@ -164,15 +146,15 @@ static int take_option(struct grade_options *options, int option, const char *va
         for (size_t i = 0; i < COUNT_OF(executors); ++i)
             if (strcmp(value, executors[i]) == 0)
                 return 0;
-        return bad_option(err, "--executor", value, "expected auto, gpu, emulator or none");
+        return options_refuse(err, "--executor", value, "auto, gpu, emulator or none");
     case OPT_SEED:
         options->has_seed = true;
-        return parse_number(&options->seed, "--seed", value, INT64_MAX, err);
+        return options_number(&options->seed, "--seed", value, 0, INT64_MAX, "", err);
     case OPT_ONLY:
         options->only = value;
         return 0;
     case OPT_FAIL_UNDER:
-        return parse_number(&options->fail_under, "--fail-under", value, 1000, err);
+        return options_number(&options->fail_under, "--fail-under", value, 0, 1000, "", err);
     case OPT_JSON:
         options->json = value;
         return 0;
@@ -182,16 +164,14 @@ static int take_option(struct grade_options *options, int option, const char *va
     case OPT_SANDBOX:
         return sandbox_parse_mode(value, &options->sandbox)
                    ? 0
-                   : bad_option(err, "--sandbox", value, "expected auto, on or off");
+                   : options_refuse(err, "--sandbox", value, "auto, on or off");
     case OPT_ELEMENTS:
-        if (parse_number(&options->elements, "--elements", value, 16777216, err) != 0)
-            return -1;
-        return options->elements > 0 ? 0
-                                     : bad_option(err, "--elements", value, "expected at least 1");
+        return options_number(&options->elements, "--elements", value, 1, 16777216, "", err);
     case OPT_THREADS:
-        return parse_number(&options->threads, "--threads", value, 256, err);
+        return options_number(&options->threads, "--threads", value, 0, 256, "", err);
     case OPT_LAUNCH_SECONDS:
-        return parse_number(&options->launch_seconds, "--launch-seconds", value, 86400, err);
+        return options_number(&options->launch_seconds, "--launch-seconds", value, 0, 86400, "",
+                              err);
     case OPT_VERBOSE:
         options->verbose = true;
         return 0;
@@ -207,7 +187,7 @@ static int parse_options(struct grade_options *options, int argc, char **argv, s
     optind = 0;
     for (int option;
          (option = options_next(argc, argv, long_options, "grade", err)) != OPTIONS_END;) {
-        if (option == OPT_HELP) {
+        if (option == OPTIONS_HELP) {
             (void)fputs(usage, stdout);
             return 1;
         }

@@ -5,13 +5,13 @@
  */
 #include "commands.h"
 
-#include <errno.h>
-#include <getopt.h>
+#include <stdarg.h>
 
 #include "files.h"
 #include "hints.h"
 #include "labs/lab.h"
 #include "number.h"
+#include "options.h"
 
 #define PROGRESS_BYTES_MAX ((size_t)64 << 10)
 
@@ -151,13 +151,24 @@ static void show_next(struct climb *climb, const struct hint_item *item)
                      item->id);
 }
 
+static int refuse(const char *format, ...) PRINTF_LIKE(1, 2);
+
+static int refuse(const char *format, ...)
+{
+    char sentence[sizeof((struct error *)NULL)->text];
+    struct error err = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    error_set(&err, ERROR_USAGE, "%s", sentence);
+    return error_report(&err);
+}
+
 static int reveal(const struct climb *climb, const struct hint_item *item)
 {
-    if (item == NULL) {
-        (void)fprintf(stderr, "spillway: --reveal needs an item; `spillway hint %s` lists them\n",
-                      climb->lab->id);
-        return EXIT_STATUS_USAGE;
-    }
+    if (item == NULL)
+        return refuse("--reveal needs an item; `spillway hint %s` lists them", climb->lab->id);
     if (item->solution == NULL)
         (void)printf("%s has hints only; the solutions stand with the single questions.\n",
                      item->id);
@@ -192,12 +203,9 @@ static int run(struct climb *climb, const char *item_id, bool want_reveal, bool 
     const struct hint_item *item = NULL;
     if (item_id != NULL) {
         item = hints_find(&climb->hints, item_id);
-        if (item == NULL) {
-            (void)fprintf(stderr,
-                          "spillway: %s has no item \"%s\"; `spillway hint %s` lists them\n",
-                          climb->lab->id, item_id, climb->lab->id);
-            return EXIT_STATUS_USAGE;
-        }
+        if (item == NULL)
+            return refuse("%s has no item \"%s\"; `spillway hint %s` lists them", climb->lab->id,
+                          item_id, climb->lab->id);
     }
     if (want_reveal)
         return reveal(climb, item);
@@ -213,40 +221,33 @@ static int run(struct climb *climb, const char *item_id, bool want_reveal, bool 
 
 int cmd_hint(int argc, char **argv)
 {
+    enum { REVEAL = OPTIONS_HELP + 1, RESET };
     static const struct option options[] = {
-        {"reveal", no_argument, NULL, 'r'},
-        {"reset", no_argument, NULL, 'R'},
-        {"help", no_argument, NULL, 'h'},
+        {"reveal", no_argument, NULL, REVEAL},
+        {"reset", no_argument, NULL, RESET},
+        {"help", no_argument, NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0},
     };
     bool want_reveal = false, want_reset = false;
+    struct error err = {0};
     optind = 0;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 'h') {
+    for (int option; (option = options_next(argc, argv, options, "hint", &err)) != OPTIONS_END;) {
+        if (option == OPTIONS_WRONG)
+            return error_report(&err);
+        if (option == OPTIONS_HELP) {
             (void)fputs(usage_text, stdout);
             return EXIT_STATUS_DONE;
         }
-        if (option != 'r' && option != 'R') {
-            (void)fputs("spillway: `spillway hint --help` lists the options\n", stderr);
-            return EXIT_STATUS_USAGE;
-        }
-        want_reveal = want_reveal || option == 'r';
-        want_reset = want_reset || option == 'R';
+        want_reveal = want_reveal || option == REVEAL;
+        want_reset = want_reset || option == RESET;
     }
-    if (argc - optind > 2 || (want_reveal && want_reset)) {
-        (void)fputs("spillway: hint takes a lab and an item, and one of --reveal and --reset\n",
-                    stderr);
-        return EXIT_STATUS_USAGE;
-    }
+    if (argc - optind > 2 || (want_reveal && want_reset))
+        return refuse("hint takes a lab and an item, and one of --reveal and --reset");
     struct climb climb = {.lab = default_lab()};
     if (optind < argc && lab_find(argv[optind]) != NULL)
         climb.lab = lab_find(argv[optind++]);
-    else if (argc - optind == 2) {
-        (void)fprintf(stderr, "spillway: there is no lab \"%s\"; `spillway labs` lists them\n",
-                      argv[optind]);
-        return EXIT_STATUS_USAGE;
-    }
-    struct error err = {0};
+    else if (argc - optind == 2)
+        return refuse("there is no lab \"%s\"; `spillway labs` lists them", argv[optind]);
     if (hints_load(&climb.hints, climb.lab->id, &err) != 0)
         return error_report(&err);
     int status = run(&climb, optind < argc ? argv[optind] : NULL, want_reveal, want_reset);

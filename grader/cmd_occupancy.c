@@ -2,13 +2,12 @@
  */
 #include "commands.h"
 
-#include <getopt.h>
 #include <jansson.h>
 
 #include "arch.h"
 #include "files.h"
-#include "number.h"
 #include "occupancy.h"
+#include "options.h"
 #include "text.h"
 
 static const char usage[] =
@@ -34,20 +33,14 @@ struct request {
     struct occupancy_kernel kernel;
 };
 
-static bool is_number(const char *option, const char *text, unsigned least, unsigned most,
-                      const char *why, unsigned *ret, struct error *err)
+static bool take(unsigned *ret, const char *option, const char *text, unsigned least, unsigned most,
+                 const char *why, struct error *err)
 {
     uint64_t value = 0;
-    if (number_parse_u64(text, UINT64_MAX, &value) && value >= least && value <= most) {
-        *ret = (unsigned)value;
-        return true;
-    }
-    struct bytes printable = bytes_with_limit(256);
-    text_sanitize(&printable, text, strlen(text), 40);
-    (void)error_set(err, ERROR_USAGE, "%s is \"%s\"; expected a whole number from %u to %u%s",
-                    option, bytes_text(&printable), least, most, why);
-    bytes_release(&printable);
-    return false;
+    if (options_number(&value, option, text, least, most, why, err) != 0)
+        return false;
+    *ret = (unsigned)value;
+    return true;
 }
 
 static bool find_limits(struct request *request, struct error *err)
@@ -57,13 +50,13 @@ static bool find_limits(struct request *request, struct error *err)
         request->sm = sm_limits_find(arch_major(arch), arch_minor(arch));
     if (request->sm != NULL)
         return true;
+    char quoted[40];
     struct bytes known = bytes_with_limit(512);
-    text_sanitize(&known, request->arch_text, strlen(request->arch_text), 40);
-    (void)bytes_append_text(&known, "\"; known are");
     for (size_t i = 0; sm_limits_row(i) != NULL; ++i)
         (void)bytes_printf(&known, "%s sm_%u%u", i == 0 ? "" : ",", sm_limits_row(i)->major,
                            sm_limits_row(i)->minor);
-    (void)error_set(err, ERROR_USAGE, "--arch is \"%s", bytes_text(&known));
+    (void)error_set(err, ERROR_USAGE, "--arch is \"%s\"; known are%s",
+                    text_copy(quoted, sizeof quoted, request->arch_text), bytes_text(&known));
     bytes_release(&known);
     return false;
 }
@@ -88,17 +81,15 @@ static bool read_request(struct request *request, struct error *err)
     const struct sm_limits *sm = request->sm;
     struct occupancy_kernel *kernel = &request->kernel;
     /* ptxas never uses fewer than one register in a kernel that does anything; 0 is let through. */
-    return is_number("--regs", request->registers, 0, sm->registers_per_thread,
-                     ", the most a thread may have", &kernel->registers, err) &&
-           is_number("--threads", request->threads, 1, sm->threads_per_block, ", the largest block",
-                     &kernel->threads, err) &&
+    return take(&kernel->registers, "--regs", request->registers, 0, sm->registers_per_thread,
+                ", the most a thread may have", err) &&
+           take(&kernel->threads, "--threads", request->threads, 1, sm->threads_per_block,
+                ", the largest block", err) &&
            (request->shared == NULL ||
-            is_number("--shared", request->shared, 0, sm->shared_per_block_optin,
-                      ", the most a block may have on this architecture", &kernel->shared_bytes,
-                      err)) &&
-           (request->barriers == NULL ||
-            is_number("--barriers", request->barriers, 0, 16, ", the most a block may have",
-                      &kernel->barriers, err));
+            take(&kernel->shared_bytes, "--shared", request->shared, 0, sm->shared_per_block_optin,
+                 ", the most a block may have on this architecture", err)) &&
+           (request->barriers == NULL || take(&kernel->barriers, "--barriers", request->barriers, 0,
+                                              16, ", the most a block may have", err));
 }
 
 /* ---- For people ------------------------------------------------------------------------------ */
@@ -258,21 +249,10 @@ static int append_json(struct bytes *out, const struct request *request,
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int refuse(const char *word, const char *why)
+/* 0 go on; 1 help was printed; -1 *err. */
+static int parse_options(struct request *request, int argc, char **argv, struct error *err)
 {
-    struct error err = {0};
-    struct bytes printable = bytes_with_limit(256);
-    text_sanitize(&printable, word, strlen(word), 40);
-    (void)error_set(&err, ERROR_USAGE, "\"%s\" %s; `spillway occupancy --help` lists them",
-                    bytes_text(&printable), why);
-    bytes_release(&printable);
-    return error_report(&err);
-}
-
-/* Returns an exit status when there is nothing left to do, else -1. */
-static int parse_options(struct request *request, int argc, char **argv)
-{
-    enum { ARCH = 1, REGISTERS, THREADS, SHARED, BARRIERS, JSON, HELP };
+    enum { ARCH = OPTIONS_HELP + 1, REGISTERS, THREADS, SHARED, BARRIERS, JSON };
     static const struct option options[] = {
         {"arch", required_argument, NULL, ARCH},
         {"regs", required_argument, NULL, REGISTERS},
@@ -280,13 +260,12 @@ static int parse_options(struct request *request, int argc, char **argv)
         {"shared", required_argument, NULL, SHARED},
         {"barriers", required_argument, NULL, BARRIERS},
         {"json", no_argument, NULL, JSON},
-        {"help", no_argument, NULL, HELP},
+        {"help", no_argument, NULL, OPTIONS_HELP},
         {0},
     };
     optind = 0;
-    opterr = 0;
     int option;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1)
+    while ((option = options_next(argc, argv, options, "occupancy", err)) != OPTIONS_END)
         switch (option) {
         case ARCH:
             request->arch_text = optarg;
@@ -306,25 +285,28 @@ static int parse_options(struct request *request, int argc, char **argv)
         case JSON:
             request->json = true;
             break;
-        case HELP:
+        case OPTIONS_HELP:
             (void)fputs(usage, stdout);
-            return EXIT_STATUS_DONE;
-        case ':':
-            return refuse(argv[optind - 1], "needs a value");
+            return 1;
         default:
-            return refuse(argv[optind - 1], "is no option of occupancy");
+            return -1;
         }
-    return optind < argc ? refuse(argv[optind], "is no option of occupancy") : -1;
+    return optind == argc
+               ? 0
+               : error_set(
+                     err, ERROR_USAGE,
+                     "\"%s\" is no option of occupancy; `spillway occupancy --help` lists them",
+                     argv[optind]);
 }
 
 int cmd_occupancy(int argc, char **argv)
 {
     struct request request = {0};
-    int status = parse_options(&request, argc, argv);
-    if (status >= 0)
-        return status;
     struct error err = {0};
-    if (!read_request(&request, &err))
+    int status = parse_options(&request, argc, argv, &err);
+    if (status > 0)
+        return EXIT_STATUS_DONE;
+    if (status < 0 || !read_request(&request, &err))
         return error_report(&err);
     struct occupancy found = occupancy_compute(request.sm, &request.kernel);
     struct bytes out = bytes_with_limit((size_t)64 << 10);

@@ -2,11 +2,11 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 
 #include "caps.h"
 #include "files.h"
+#include "options.h"
 #include "report.h"
 #include "report_json.h"
 #include "report_table.h"
@@ -40,20 +40,16 @@ static int read_log(struct bytes *log, const char *path, struct error *err)
     if (status == FILE_READ)
         return 0;
     int saved = errno;
-    struct bytes shown = bytes_with_limit(LIMIT_QUOTE_BYTES);
-    if (from_stdin)
-        bytes_append_text(&shown, "standard input");
-    else
-        text_sanitize(&shown, path, strlen(path), LIMIT_QUOTE_BYTES);
+    char shown[LIMIT_QUOTE_BYTES];
+    (void)text_copy(shown, sizeof shown, from_stdin ? "standard input" : path);
     errno = saved;
     if (status == FILE_TOO_LARGE)
         error_set(err, ERROR_INFRASTRUCTURE,
                   "cannot read the log %s: it is larger than %zu MiB, and no compiler's log is",
-                  bytes_text(&shown), LIMIT_REPORT_BYTES >> 20);
+                  shown, LIMIT_REPORT_BYTES >> 20);
     else
-        error_set(err, ERROR_INFRASTRUCTURE, "cannot read the log %s: %s", bytes_text(&shown),
+        error_set(err, ERROR_INFRASTRUCTURE, "cannot read the log %s: %s", shown,
                   file_status_text(status));
-    bytes_release(&shown);
     return -1;
 }
 
@@ -112,25 +108,25 @@ static void die_of_signals(void)
 
 int cmd_report(int argc, char **argv)
 {
+    enum { JSON = OPTIONS_HELP + 1 };
     static const struct option options[] = {
         /* clang-format off */
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, JSON},
+        {"help", no_argument, NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0},
         /* clang-format on */
     };
     bool json = false;
     struct error err = {0};
     optind = 0;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'h') {
+    for (int option; (option = options_next(argc, argv, options, "report", &err)) != OPTIONS_END;) {
+        if (option == OPTIONS_WRONG)
+            return error_report(&err);
+        if (option == OPTIONS_HELP) {
             (void)fputs(usage, stdout);
             return EXIT_STATUS_DONE;
         }
-        if (option == 'j')
-            json = true;
-        else
-            error_set(&err, ERROR_USAGE, "see `spillway report --help`");
+        json = true;
     }
     if (argc - optind > 1)
         error_set(&err, ERROR_USAGE,

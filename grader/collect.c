@@ -34,13 +34,6 @@ static int take_text(char **slot, const char *text, struct error *err)
     return *slot == NULL ? error_no_memory(err) : 0;
 }
 
-/* The same into an array: cut where it ends. */
-static void take_words(char *array, size_t size, const char *text)
-{
-    (void)snprintf(array, size, "%s", text);
-    text_clean(array);
-}
-
 static int take_launches(struct grade_kernel *row, size_t kernel, const struct kernel_facts *facts,
                          const struct rubric_input *input, struct error *err)
 {
@@ -91,7 +84,7 @@ static int collect_target(struct grade *grade, const struct rubric_input *input,
         if (facts != NULL)
             take_facts(row, facts);
         else
-            take_words(row->problem, sizeof row->problem, target->problems[k]);
+            (void)text_copy(row->problem, sizeof row->problem, target->problems[k]);
         if (target == input->executed && take_launches(row, k, facts, input, err) != 0)
             return -1;
     }
@@ -176,7 +169,7 @@ static int collect_submission(struct grade *grade, const struct submission *subm
     grade->lab = submission->lab;
     grade->from_git = submission->kind == SUBMISSION_GIT;
     (void)snprintf(grade->commit, sizeof grade->commit, "%s", submission->commit);
-    take_words(grade->chosen, sizeof grade->chosen, submission->chosen);
+    (void)text_copy(grade->chosen, sizeof grade->chosen, submission->chosen);
     return take_path(&grade->path, submission->path, err) != 0 ||
                    take_path(&grade->source_path, submission->source.path, err) != 0 ||
                    take_path(&grade->answers_path, submission->answers_path, err) != 0
@@ -191,7 +184,7 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
     if (collect_submission(grade, input->submission, err) != 0)
         return -1;
     (void)snprintf(grade->nvcc_version, sizeof grade->nvcc_version, "%s", toolchain->version);
-    take_words(grade->nvcc_path, sizeof grade->nvcc_path, toolchain->nvcc);
+    (void)text_copy(grade->nvcc_path, sizeof grade->nvcc_path, toolchain->nvcc);
     (void)snprintf(grade->nvcc_found, sizeof grade->nvcc_found, "%s", toolchain->found);
     grade->archs = calloc(input->target_count, sizeof grade->archs[0]);
     if (grade->archs == NULL)
@@ -202,8 +195,8 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
         grade->archs[t] = input->targets[t].target->arch;
     grade->declared_arch = input->declared_arch;
     grade->executor = context->executor;
-    take_words(grade->device, sizeof grade->device, input->result->run.device);
-    take_words(grade->why, sizeof grade->why, context->why);
+    (void)text_copy(grade->device, sizeof grade->device, input->result->run.device);
+    (void)text_copy(grade->why, sizeof grade->why, context->why);
     grade->sandbox = toolchain->sandbox;
     grade->seed = input->numbers->seed;
     const struct build_target *first = input->targets[0].target;

@@ -73,9 +73,9 @@ static int dispatch(int argc, char **argv)
     for (const struct command *command = commands; command->name != NULL; ++command)
         if (strcmp(name, command->name) == 0)
             return command->run(argc - 1, argv + 1);
-    (void)fprintf(stderr, "spillway: there is no command \"%s\"; `spillway --help` lists them\n",
-                  name);
-    return EXIT_STATUS_USAGE;
+    struct error err = {0};
+    error_set(&err, ERROR_USAGE, "there is no command \"%s\"; `spillway --help` lists them", name);
+    return error_report(&err);
 }
 
 int main(int argc, char **argv)

@@ -36,21 +36,12 @@ void run_result_release(struct run_launch_result *result)
 
 /* ---- Text from outside -----------------------------------------------------------------------*/
 
-/* A printable copy of a string in a fixed room, cut at the end if need be. */
-static void clean(char *into, size_t room, const char *from)
-{
-    struct bytes text = bytes_with_limit(room);
-    text_sanitize(&text, from, strlen(from), room - 1);
-    (void)snprintf(into, room, "%s", bytes_text(&text));
-    bytes_release(&text);
-}
-
 static void take_fault_text(struct run_fault *into, const struct job_fault *from)
 {
     *into = (struct run_fault){.line = from->line, .count = from->count};
-    clean(into->kind, sizeof into->kind, from->kind);
-    clean(into->text, sizeof into->text, from->text);
-    clean(into->file, sizeof into->file, from->file);
+    (void)text_copy(into->kind, sizeof into->kind, from->kind);
+    (void)text_copy(into->text, sizeof into->text, from->text);
+    (void)text_copy(into->file, sizeof into->file, from->file);
 }
 
 void run_result_take_printed(struct run_launch_result *result, struct worker *worker)
@@ -79,7 +70,7 @@ void run_result_add_words(struct run_launch_result *result, const struct worker 
     (void)snprintf(result->fault.text + used, sizeof result->fault.text - used,
                    " The device said: ");
     used = strlen(result->fault.text);
-    clean(result->fault.text + used, sizeof result->fault.text - used, line);
+    (void)text_copy(result->fault.text + used, sizeof result->fault.text - used, line);
 }
 
 /* ---- Records ---------------------------------------------------------------------------------*/
@@ -181,7 +172,7 @@ void run_result_set_fault(struct run_launch_result *result, enum run_status stat
     char text[sizeof result->fault.text];
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    clean(result->fault.text, sizeof result->fault.text, text);
+    (void)text_copy(result->fault.text, sizeof result->fault.text, text);
 }
 
 int run_result_take_times(struct run_launch_result *result, const struct job *job, size_t launch,

@@ -117,6 +117,15 @@ void text_clean(char *text)
     text[to] = '\0';
 }
 
+const char *text_copy(char *into, size_t size, const char *text)
+{
+    struct bytes copy = bytes_with_limit(size);
+    text_sanitize(&copy, text, strlen(text), size - 1);
+    (void)snprintf(into, size, "%s", bytes_text(&copy));
+    bytes_release(&copy);
+    return into;
+}
+
 char *text_printable(const char *text)
 {
     size_t length = strlen(text);

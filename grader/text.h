@@ -19,6 +19,10 @@ void text_sanitize_lines(struct bytes *out, const char *text, size_t length, siz
  * does a character that the end of the array cut in two. */
 void text_clean(char *text);
 
+/* A printable copy on one line in an array of `size` bytes; one that was cut ends with "…". Returns
+ * `into`. */
+const char *text_copy(char *into, size_t size, const char *text);
+
 /* An owned copy with its lines kept; NULL when out of memory. */
 char *text_printable(const char *text);
 

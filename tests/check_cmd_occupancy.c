@@ -47,8 +47,8 @@ static const struct refusal {
     {{"--arch", "sm_75", "--regs", "65", "--threads", "256", "--shared", "65537"}, "from 0 to 65536"},
     {{"--arch", "sm_75", "--regs", "65", "--threads", "256", "--barriers", "17"}, "from 0 to 16"},
     {{"--arch", "sm_75", "--regs", "\x1b[31m", "--threads", "256"}, "\"?[31m\""},
-    {{"--regs"}, "\"--regs\" needs a value"},
-    {{"--registers", "3"}, "\"--registers\" is no option"},
+    {{"--regs"}, "--regs needs a value"},
+    {{"--registers", "3"}, "there is no option --registers"},
     {{"--arch", "sm_75", "kernel.cu"}, "\"kernel.cu\" is no option"},
 };
 /* clang-format on */
