@@ -1,10 +1,9 @@
 /* cmd_doctor.c - `spillway doctor`: prints what doctor.c found. */
 #include "commands.h"
 
-#include <jansson.h>
-
 #include "doctor.h"
 #include "files.h"
+#include "json_text.h"
 #include "options.h"
 #include "out_text.h"
 
@@ -115,15 +114,10 @@ static json_t *whole(const struct doctor *doctor)
 
 static int write_json(const struct doctor *doctor, struct error *err)
 {
-    json_t *root = whole(doctor);
-    AUTO_FREE char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    if (text == NULL)
-        return error_no_memory(err);
     struct bytes document = bytes_with_limit((size_t)1 << 20);
-    int status = bytes_printf(&document, "%s\n", text) != 0
-                     ? error_no_memory(err)
-                     : file_write("-", document.data, document.length, err);
+    int status = json_text_append(&document, whole(doctor), 0, err);
+    if (status == 0)
+        status = file_write("-", document.data, document.length, err);
     bytes_release(&document);
     return status;
 }

@@ -2,14 +2,13 @@
  * checked. */
 #include "commands.h"
 
-#include <jansson.h>
-
 #include "demangle.h"
 #include "emulator/caps.h"
 #include "emulator/emulator.h"
 #include "emulator/ptx.h"
 #include "emulator/values.h"
 #include "files.h"
+#include "json_text.h"
 #include "number.h"
 #include "options.h"
 #include "text.h"
@@ -506,14 +505,7 @@ static int append_json(struct bytes *out, const struct request *request,
         json_direction(&result->traffic.global), "local_array",
         json_direction(&result->traffic.local_array));
     bytes_release(&printed);
-    char *text = json == NULL ? NULL : json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-    json_decref(json);
-    if (text == NULL)
-        return error_no_memory(err);
-    (void)bytes_append_text(out, text);
-    (void)bytes_append_text(out, "\n");
-    free(text);
-    return 0;
+    return json_text_append(out, json, JSON_ENSURE_ASCII, err);
 }
 
 static void print_faults(const struct emulator_result *result)

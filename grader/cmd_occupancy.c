@@ -2,10 +2,9 @@
  */
 #include "commands.h"
 
-#include <jansson.h>
-
 #include "arch.h"
 #include "files.h"
+#include "json_text.h"
 #include "occupancy.h"
 #include "options.h"
 #include "text.h"
@@ -236,13 +235,8 @@ static int append_json(struct bytes *out, const struct request *request,
 {
     struct bytes arithmetic = bytes_with_limit(1024);
     occupancy_explain_registers(&arithmetic, request->sm, &request->kernel);
-    json_t *root = whole(request, found, bytes_text(&arithmetic));
-    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    if (text != NULL)
-        (void)bytes_printf(out, "%s\n", text);
-    int status = text == NULL || out->failed ? error_no_memory(err) : 0;
-    free(text);
-    json_decref(root);
+    int status = json_text_append(out, whole(request, found, bytes_text(&arithmetic)),
+                                  JSON_REAL_PRECISION(6), err);
     bytes_release(&arithmetic);
     return status;
 }

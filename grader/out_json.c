@@ -1,8 +1,7 @@
 #include "out_json.h"
 
-#include <jansson.h>
-
 #include "files.h"
+#include "json_text.h"
 
 /* jansson refuses invalid UTF-8 and returns NULL, which json_object_set_new() reports as a failure:
  * `bad` collects that, and one test at the end suffices. Every string here was made printable. */
@@ -238,13 +237,13 @@ int out_json_write(const struct grade *grade, const char *path, struct error *er
 {
     struct builder builder = {0};
     json_t *root = whole(&builder, grade);
-    AUTO_FREE char *text = builder.bad ? NULL : json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
+    if (builder.bad) {
+        json_decref(root);
+        return error_set(err, ERROR_INFRASTRUCTURE, "cannot write the grade as JSON");
+    }
     struct bytes document = bytes_with_limit((size_t)64 << 20);
-    int status = -1;
-    if (text == NULL || bytes_printf(&document, "%s\n", text) != 0)
-        error_set(err, ERROR_INFRASTRUCTURE, "cannot write the grade as JSON");
-    else
+    int status = json_text_append(&document, root, 0, err);
+    if (status == 0)
         status = file_write(path, document.data, document.length, err);
     bytes_release(&document);
     return status;
