@@ -171,19 +171,27 @@ static const char *compare_times(const struct run_timing *time, const struct run
     return steady ? "the same" : "unclear: the quartiles overlap";
 }
 
+/* The lab's base kernel, if it was timed. */
+static const struct grade_kernel *time_base(const struct grade *grade)
+{
+    const char *name = grade->lab->kernels[grade->lab->time_base].name;
+    for (size_t i = 0; i < grade->kernel_count; ++i)
+        if (grade->kernels[i].time.known && strcmp(grade->kernels[i].name, name) == 0)
+            return &grade->kernels[i];
+    return NULL;
+}
+
 static void write_times(struct bytes *out, const struct grade *grade)
 {
-    const struct grade_kernel *base = NULL;
+    const struct grade_kernel *base = time_base(grade);
+    if (base == NULL)
+        return;
+    bytes_printf(out, "\nTimes are medians of %u interleaved rounds and cost no points:\n",
+                 base->time.rounds);
     for (size_t i = 0; i < grade->kernel_count; ++i) {
         const struct grade_kernel *kernel = &grade->kernels[i];
-        if (!kernel->time.known)
+        if (!kernel->time.known || kernel == base)
             continue;
-        if (base == NULL) {
-            base = kernel;
-            bytes_printf(out, "\nTimes are medians of %u interleaved rounds and cost no points:\n",
-                         kernel->time.rounds);
-            continue;
-        }
         struct bytes line = bytes_with_limit(500);
         bytes_printf(&line, "%s takes %.2f times as long as %s (%s)", kernel->name,
                      kernel->time.median_ns / base->time.median_ns, base->name,

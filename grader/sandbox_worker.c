@@ -91,7 +91,9 @@ static void allow_driver(struct paths *paths)
     static const char *const readable[] = {
         "/usr", "/lib",  "/lib64", "/etc/ld.so.cache",   "/etc/nvidia",
         "/sys", "/proc", "/opt",   "/run/opengl-driver", "/nix/store"};
-    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
+    /* The driver names its threads, and gives up when it may not. */
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom",
+                                          "/proc/self/task"};
     for (size_t i = 0; i < COUNT_OF(readable); ++i)
         allow(paths, readable[i], SANDBOX_READ);
     for (size_t i = 0; i < COUNT_OF(devices); ++i)
