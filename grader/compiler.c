@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include "caps.h"
 #include "files.h"
@@ -79,23 +78,18 @@ static int compile_control(const struct toolchain *toolchain, struct arch arch, 
     return worked ? 0 : -1;
 }
 
-static int check_machine(const struct toolchain *toolchain, struct arch arch, const char *folder,
-                         struct error *err)
+/* In a folder of its own: the compiler that failed may have left anything in the other. */
+static int check_machine(const struct toolchain *toolchain, struct arch arch, struct error *err)
 {
-    AUTO_FREE char *own = path_join(folder, "control");
     (void)pthread_mutex_lock(&control_lock);
-    int status = 0;
     if (!control_worked) {
-        if (own == NULL)
-            status = error_no_memory(err);
-        else if (mkdir(own, 0700) != 0)
-            status = error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make %s", own);
-        else
-            status = compile_control(toolchain, arch, own, err);
-        control_worked = status == 0;
+        char *folder = temporary_folder_create(err);
+        control_worked = folder != NULL && compile_control(toolchain, arch, folder, err) == 0;
+        temporary_folder_remove(folder);
     }
+    bool works = control_worked;
     (void)pthread_mutex_unlock(&control_lock);
-    return status;
+    return works ? 0 : -1;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -154,7 +148,7 @@ int compiler_run(struct compiler_run *out, const struct toolchain *toolchain, st
     bool failed = result.timed_out || result.signalled || result.exit_code != 0;
     if (failed)
         describe(out, toolchain, &result);
-    int status = failed ? check_machine(toolchain, arch, folder, err) : 0;
+    int status = failed ? check_machine(toolchain, arch, err) : 0;
     if (status == 0) {
         out->words = result.output;
         result.output = (struct bytes){0};
