@@ -2,13 +2,13 @@
 # variables below.
 #
 #   LAB=day17-registers         the lab that grade and run work on
-#   DIR=FOLDER                  the submission that grade and run take (default: starter/LAB)
-#   ARCH=sm_75                  the architecture (default: what answers.ini or the GPU says)
-#   CUDA_HOME=/usr/local/cuda   the toolkit; without one Spillway builds, but cannot grade
+#   DIR=FOLDER                  what grade and run take (default: starter/LAB)
+#   ARCH=sm_75                  for which GPU (default: answers.ini or the GPU says)
+#   CUDA_HOME=/usr/local/cuda   the toolkit; without one nothing can be graded
 #   SUITES="report cubin"       run only these test suites
 #   V=1                         show the commands
 #   WERROR=1                    compiler warnings are errors
-#   SANITIZE=address,undefined  build with sanitizers (or thread), in a folder of its own
+#   SANITIZE=address,undefined  build with sanitizers, in a folder of its own
 #   PREFIX=/usr/local DESTDIR=  where install puts things
 #   BUNDLE_TESTS=1              the bundle holds the test programs too
 
@@ -87,7 +87,9 @@ LIBS = $(PKG_LIBS) $(CUDART_STATIC) $(LIBSTDCXX) -lm -ldl -lrt -lpthread
 GRADER_SOURCES := $(wildcard grader/*.c grader/emulator/*.c labs/*.c labs/*/lab.c reference/*/reference.c)
 GRADER_OBJECTS := $(GRADER_SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
-CHECK_SOURCES := $(sort $(wildcard tests/check_*.c))
+# Suites run in this order, as many at a time as there are cores: the longest first.
+CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/check_sandbox.c)
+CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c))
 BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c))
 HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h)
@@ -145,7 +147,7 @@ $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o: EXTRA_CFLAGS = -iquote t
 SUBMISSION := $(or $(DIR),starter/$(LAB))
 
 .PHONY: grade
-grade: $(SPILLWAY)  ## grade a submission, with or without a GPU (LAB= DIR= ARCH=)
+grade: $(SPILLWAY)  ## grade a submission, without a GPU too (LAB= DIR= ARCH=)
 	$(Q)$(SPILLWAY) grade '$(SUBMISSION)' $(if $(ARCH),--arch '$(ARCH)') \
 	 $(if $(filter file,$(origin LAB)),,--lab '$(LAB)')
 
@@ -227,12 +229,13 @@ bench: $(SPILLWAY) $(BUILD)/tests/bench/bench  ## speed, as ratios beside their 
 	$(Q)$(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc'
 
 .PHONY: check-labs
-check-labs: $(BUILD)/tests/check  ## the tests of the labs: the reference, the starter, every mutant
+check-labs: $(BUILD)/tests/check  ## the labs' tests: reference, starter, mutants
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check lab reference hints mutants
 
 # On a machine with a GPU.
 .PHONY: check-gpu
-check-gpu: $(SPILLWAY) $(BUILD)/tests/mutants $(ATTACKS)  ## the reference, every mutant and every attack, run by the GPU here
+check-gpu: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS)  ## what needs a GPU: faults, reference, mutants, attacks
+	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check gpu
 	$(Q)for lab in $(notdir $(wildcard reference/*)); do \
 	 $(SPILLWAY) grade reference/$$lab --lab $$lab --executor gpu --fail-under 100 --verbose && \
 	 $(BUILD)/tests/mutants --lab $$lab --executor gpu || exit; done
