@@ -3,7 +3,7 @@
 #
 #   LAB=day17-registers         the lab that grade and run work on
 #   DIR=FOLDER                  what grade and run take (default: starter/LAB)
-#   ARCH=sm_75                  for which GPU (default: answers.ini or the GPU says)
+#   ARCH=sm_75                  for which GPU (default: answers.ini, else the GPU)
 #   CUDA_HOME=/usr/local/cuda   the toolkit; without one nothing can be graded
 #   SUITES="report cubin"       run only these test suites
 #   V=1                         show the commands
@@ -193,7 +193,7 @@ $(ATTACKS): $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/libs
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 .PHONY: attacks
-attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions and show that each is blocked (ARGS=)
+attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions: each is blocked (ARGS=)
 	$(Q)CUDA_HOME='$(CUDA_HOME)' $(ATTACKS) --spillway $(SPILLWAY) $(ARGS)
 
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
