@@ -217,7 +217,7 @@ static int try_what_if(struct arch_build *one)
     if (match.function == NULL)
         (void)snprintf(build->what_if_problem, sizeof build->what_if_problem, "%.280s",
                        match.problem);
-    else if (match.function->max_threads[0] != 0 || match.function->required_threads[0] != 0)
+    else if (entries_block_bound(match.function) != 0)
         (void)snprintf(build->what_if_problem, sizeof build->what_if_problem,
                        "%s carries launch bounds of its own: undo that edit, since the question "
                        "asks what one would change",

@@ -274,20 +274,8 @@ static bool is_called(const char *symbol, const char *name)
     AUTO_FREE char *demangled = demangle(symbol);
     if (demangled == NULL)
         return false;
-    const char *start = demangled;
-    size_t depth = 0;
-    const char *end = demangled;
-    for (; *end != '\0' && (depth > 0 || *end != '('); ++end) {
-        if (*end == '<')
-            ++depth;
-        else if (*end == '>' && depth > 0)
-            --depth;
-        else if (depth == 0 && (*end == ' ' || *end == ':'))
-            start = end + 1;
-    }
-    const char *angle = memchr(start, '<', (size_t)(end - start));
-    const size_t length = (size_t)((angle != NULL ? angle : end) - start);
-    return strlen(name) == length && memcmp(name, start, length) == 0;
+    struct name_parts parts = demangle_split(demangled);
+    return name_parts_equal(&parts, name);
 }
 
 /* The entry that is meant: by symbol, else by its name in the source, else the only one. */

@@ -64,3 +64,49 @@ char *demangle(const char *symbol)
     bytes_release(&receiver.text);
     return name;
 }
+
+struct name_parts demangle_split(const char *demangled)
+{
+    struct name_parts parts = {.begin = demangled};
+    int depth = 0;
+    const char *end = NULL, *p = demangled;
+    for (; *p != '\0'; ++p) {
+        bool anonymous = strncmp(p, "(anonymous namespace)", 21) == 0;
+        if (anonymous && depth == 0) {
+            p += 20;
+            continue;
+        }
+        if (*p == '<' && depth == 0 && end == NULL) {
+            end = p;
+            parts.is_template = true;
+        }
+        if (*p == '(' && depth == 0) {
+            if (end == NULL)
+                end = p;
+            break;
+        }
+        if (*p == '<')
+            ++depth;
+        else if (*p == '>' && depth > 0)
+            --depth;
+        else if (depth == 0 && p[0] == ':' && p[1] == ':') {
+            parts.begin = p + 2;
+            parts.in_namespace = true;
+            parts.is_template = false;
+            end = NULL;
+            ++p;
+        } else if (depth == 0 && *p == ' ') {
+            /* A template's demangled name begins with its return type. */
+            parts.begin = p + 1;
+            parts.is_template = false;
+            end = NULL;
+        }
+    }
+    parts.length = (size_t)((end != NULL ? end : p) - parts.begin);
+    return parts;
+}
+
+bool name_parts_equal(const struct name_parts *parts, const char *name)
+{
+    return parts->length == strlen(name) && memcmp(parts->begin, name, parts->length) == 0;
+}

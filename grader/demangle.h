@@ -7,10 +7,24 @@
 #ifndef SPILLWAY_DEMANGLE_H
 #define SPILLWAY_DEMANGLE_H
 
+#include "base.h"
+
 /* "_Z9decayWidePKfPfm" → "decayWide(float const*, float*, unsigned long)", owned by the caller.
  * Understands the name that nvcc gives a kernel of internal linkage in relocatable device code
  * ("__nv_static_24_…__Z1kPf") as well. NULL for what is no mangled name, or one too long or too
  * large to be worth its time, or out of memory. Thread-safe. */
 char *demangle(const char *symbol);
+
+/* The last component of "void ns::decayWide<int>(float const*)": where it begins and how long it
+ * is. Parentheses and angle brackets nest ("(anonymous namespace)::k", "k<&f(int)>"). */
+struct name_parts {
+    const char *begin; /* borrowed from the demangled name */
+    size_t length;
+    bool in_namespace, is_template;
+};
+
+/* Never fails: what is no function's name is one component. */
+struct name_parts demangle_split(const char *demangled);
+bool name_parts_equal(const struct name_parts *parts, const char *name);
 
 #endif

@@ -1,67 +1,11 @@
 #include "entries.h"
 
-#include <ctype.h>
-
 #include "demangle.h"
-
-/* The last component of "void ns::decayWide<int>(float const*)": where it begins and how long it
- * is. Parentheses and angle brackets nest ("(anonymous namespace)::k", "k<&f(int)>"). */
-struct name_parts {
-    const char *begin;
-    size_t length;
-    bool in_namespace, is_template;
-};
-
-static struct name_parts split_name(const char *demangled)
-{
-    struct name_parts parts = {.begin = demangled};
-    int depth = 0;
-    const char *end = NULL, *p = demangled;
-    for (; *p != '\0'; ++p) {
-        bool anonymous = strncmp(p, "(anonymous namespace)", 21) == 0;
-        if (anonymous && depth == 0) {
-            p += 20;
-            continue;
-        }
-        if (*p == '<' && depth == 0 && end == NULL) {
-            end = p;
-            parts.is_template = true;
-        }
-        if (*p == '(' && depth == 0) {
-            if (end == NULL)
-                end = p;
-            break;
-        }
-        if (*p == '<')
-            ++depth;
-        else if (*p == '>' && depth > 0)
-            --depth;
-        else if (depth == 0 && p[0] == ':' && p[1] == ':') {
-            parts.begin = p + 2;
-            parts.in_namespace = true;
-            parts.is_template = false;
-            end = NULL;
-            ++p;
-        } else if (depth == 0 && *p == ' ') {
-            /* A template's demangled name begins with its return type. */
-            parts.begin = p + 1;
-            parts.is_template = false;
-            end = NULL;
-        }
-    }
-    parts.length = (size_t)((end != NULL ? end : p) - parts.begin);
-    return parts;
-}
 
 static struct name_parts function_name(const struct ptx_function *function, char **storage)
 {
     *storage = demangle(function->name);
-    return split_name(*storage != NULL ? *storage : function->name);
-}
-
-static bool is_named(const struct name_parts *parts, const char *name)
-{
-    return parts->length == strlen(name) && memcmp(parts->begin, name, parts->length) == 0;
+    return demangle_split(*storage != NULL ? *storage : function->name);
 }
 
 static unsigned argument_bytes(const struct lab_argument *argument)
@@ -90,7 +34,7 @@ struct entry_match entries_find(const struct ptx_module *module, const struct la
         if (!function->is_entry)
             continue;
         struct name_parts parts = function_name(function, &demangled);
-        if (!is_named(&parts, kernel->name))
+        if (!name_parts_equal(&parts, kernel->name))
             continue;
         if (parts.in_namespace)
             ++qualified;
@@ -131,7 +75,14 @@ bool entries_belongs(const struct ptx_function *function, const struct lab *lab)
     AUTO_FREE char *demangled = NULL;
     struct name_parts parts = function_name(function, &demangled);
     for (size_t i = 0; i < lab->kernel_count; ++i)
-        if (is_named(&parts, lab->kernels[i].name))
+        if (name_parts_equal(&parts, lab->kernels[i].name))
             return true;
     return false;
+}
+
+uint64_t entries_block_bound(const struct ptx_function *function)
+{
+    const unsigned *bound =
+        function->max_threads[0] != 0 ? function->max_threads : function->required_threads;
+    return (uint64_t)bound[0] * bound[1] * bound[2];
 }

@@ -15,6 +15,9 @@ struct entry_match {
  * is fine; a namespace, a template or another signature is not. */
 struct entry_match entries_find(const struct ptx_module *module, const struct lab_kernel *kernel);
 
+/* Threads a block that a kernel is bounded to, by `__launch_bounds__` or its like; 0: none. */
+uint64_t entries_block_bound(const struct ptx_function *function);
+
 /* True when the function's unqualified name is that of a kernel of the lab. */
 bool entries_belongs(const struct ptx_function *function, const struct lab *lab);
 

@@ -73,10 +73,7 @@ static void add_occupancy(struct kernel_facts *facts, const struct lab_kernel *k
     facts->has_occupancy = sm != NULL && facts->registers > 0;
     if (!facts->has_occupancy)
         return;
-    const unsigned *bounds = facts->function->max_threads[0] != 0
-                                 ? facts->function->max_threads
-                                 : facts->function->required_threads;
-    uint64_t bound = bounds[0] == 0 ? 0 : (uint64_t)bounds[0] * bounds[1] * bounds[2];
+    uint64_t bound = entries_block_bound(facts->function);
     unsigned max_threads = bound > UINT32_MAX ? UINT32_MAX : (unsigned)bound;
     facts->max_threads_per_block =
         occupancy_max_block_threads(sm, (unsigned)facts->registers, max_threads);

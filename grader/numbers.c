@@ -216,10 +216,8 @@ static bool module_too_large(const struct ptx_module *module, char problem[1200]
 static bool launch_impossible(const struct ptx_function *function, const struct lab_kernel *kernel,
                               char problem[1200])
 {
-    const unsigned *most =
-        function->max_threads[0] != 0 ? function->max_threads : function->required_threads;
-    uint64_t threads = (uint64_t)most[0] * most[1] * most[2];
-    if (most[0] == 0 || (threads >= kernel->block_threads && function->required_threads[0] == 0) ||
+    uint64_t threads = entries_block_bound(function);
+    if (threads == 0 || (threads >= kernel->block_threads && function->required_threads[0] == 0) ||
         threads == kernel->block_threads)
         return false;
     (void)snprintf(problem, 1200,

@@ -90,11 +90,8 @@ static void child_keep_only_standard(void)
         (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* Runs in the forked child; returns only on failure, with errno set. */
-static void child_exec(const struct process_spec *spec, int null_fd, int out_fd, int err_fd,
-                       pid_t parent)
+void process_begin_child(pid_t parent)
 {
-    static const char *const empty_environment[] = {NULL};
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the parent died before the prctl() took hold */
@@ -105,13 +102,21 @@ static void child_exec(const struct process_spec *spec, int null_fd, int out_fd,
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    const struct rlimit no_core = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+}
+
+/* Runs in the forked child; returns only on failure, with errno set. */
+static void child_exec(const struct process_spec *spec, int null_fd, int out_fd, int err_fd,
+                       pid_t parent)
+{
+    static const char *const empty_environment[] = {NULL};
+    process_begin_child(parent);
     set_limit(RLIMIT_AS, spec->memory_bytes);
     set_limit(RLIMIT_FSIZE, spec->file_bytes);
     set_limit(RLIMIT_CPU, spec->cpu_seconds);
     set_limit(RLIMIT_NPROC, spec->processes);
     set_limit(RLIMIT_NOFILE, spec->open_files);
-    const struct rlimit no_core = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &no_core);
     if (spec->directory != NULL && chdir(spec->directory) != 0)
         return;
     if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0 ||

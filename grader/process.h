@@ -59,6 +59,11 @@ bool process_interrupted(void);
 /* A descriptor that becomes readable at the first interrupt: for other poll loops. -1 if none. */
 int process_interrupt_fd(void);
 
+/* What every child begins with, between fork() and exec(): a process group of its own, death with
+ * the thread that forked (`parent` is its process; the child exits when that is gone already),
+ * signals as the system has them, no core file. Async-signal-safe. */
+void process_begin_child(pid_t parent);
+
 /* Monotonic clock in nanoseconds. */
 int64_t process_now_ns(void);
 

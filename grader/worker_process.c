@@ -87,22 +87,11 @@ static bool child_descriptors(const struct child *child)
 /* Runs in the forked child; only async-signal-safe calls. */
 static void child_run(const struct child *child)
 {
-    (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != child->parent) /* the parent died before the prctl() took hold */
-        _exit(127);
+    process_begin_child(child->parent);
     /* A survey runs nobody's code, and the first of them may have the driver make its device nodes,
      * by a program of its own that gains privileges. */
     if (child->job >= 0)
         (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; ++number)
-        (void)sigaction(number, &action, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    const struct rlimit no_core = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &no_core);
     if (child->memory_bytes > 0) {
         const struct rlimit memory = {child->memory_bytes, child->memory_bytes};
         (void)setrlimit(RLIMIT_AS, &memory);
