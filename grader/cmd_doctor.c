@@ -85,7 +85,6 @@ static json_t *version_of(int version)
 static json_t *whole(const struct doctor *doctor)
 {
     static const char *const words[] = {"ok", "warn", "fail"};
-    static const char *const executors[] = {"none", "gpu", "emulator"};
     const struct toolchain *toolchain = &doctor->toolchain;
     json_t *findings = json_array(), *gpus = json_array(), *nvcc = json_null();
     for (size_t i = 0; i < doctor->count; ++i) {
@@ -107,7 +106,7 @@ static json_t *whole(const struct doctor *doctor)
                          toolchain->version[0] == '\0' ? json_null() : text_of(toolchain->version));
     return json_pack(
         "{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "spillway/doctor/v1", "can_grade",
-        doctor_can_grade(doctor) ? 1 : 0, "executor", executors[doctor->executor], "nvcc", nvcc,
+        doctor_can_grade(doctor) ? 1 : 0, "executor", executor_word(doctor->executor), "nvcc", nvcc,
         "driver_cuda", version_of(doctor->survey.driver_version), "runtime_cuda",
         version_of(doctor->survey.runtime_version), "gpus", gpus, "findings", findings);
 }

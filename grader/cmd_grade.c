@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "build.h"
+#include "choice.h"
 #include "collect.h"
 #include "files.h"
 #include "numbers.h"
@@ -18,18 +19,15 @@
 #include "process.h"
 #include "progress.h"
 #include "rubric.h"
-#include "run_survey.h"
 #include "scrub.h"
 #include "submission.h"
 #include "toolchain.h"
-
-#define GRADED_ARCHS_MAX 16
 
 struct grade_options {
     struct submission_options submission;
     const char *nvcc, *json, *only, *executor;
     enum sandbox_mode sandbox;
-    struct arch archs[GRADED_ARCHS_MAX];
+    struct arch archs[CHOICE_ARCHS_MAX];
     size_t arch_count;
     bool has_seed;
     uint64_t seed, elements, fail_under, threads, launch_seconds;
@@ -83,7 +81,7 @@ static int parse_archs(struct grade_options *options, const char *list, struct e
             known = known || arch_equal(options->archs[i], arch);
         if (known)
             continue;
-        if (options->arch_count >= GRADED_ARCHS_MAX)
+        if (options->arch_count >= CHOICE_ARCHS_MAX)
             return options_refuse(err, "--arch", list, "at most 16 architectures");
         options->archs[options->arch_count++] = arch;
     }
@@ -199,113 +197,6 @@ static int parse_options(struct grade_options *options, int argc, char **argv, s
                          argv[optind + 1]);
     if (optind < argc)
         options->submission.directory = argv[optind];
-    return 0;
-}
-
-/* ---- Choosing -------------------------------------------------------------------------------- */
-
-struct choice {
-    enum executor_kind executor;
-    struct gpu_device gpu; /* EXECUTOR_GPU */
-    char why[256];
-    struct arch archs[GRADED_ARCHS_MAX + 2]; /* graded, then declared and executed when others */
-    size_t arch_count, graded_count;
-    size_t declared; /* index; SIZE_MAX: nvcc does not know it */
-    struct arch declared_arch;
-    size_t executed; /* index */
-};
-
-static int choose_executor(struct choice *choice, const struct grade_options *options,
-                           const struct toolchain *toolchain, struct error *err)
-{
-    if (strcmp(options->executor, "none") == 0) {
-        choice->executor = EXECUTOR_NONE;
-        (void)snprintf(choice->why, sizeof choice->why, "--executor none");
-        return 0;
-    }
-    choice->executor = EXECUTOR_EMULATOR;
-    if (strcmp(options->executor, "emulator") == 0) {
-        (void)snprintf(choice->why, sizeof choice->why, "--executor emulator");
-        return 0;
-    }
-    struct gpu_survey survey;
-    if (run_survey_gpus(&survey, err) != 0)
-        return -1;
-    bool wanted = strcmp(options->executor, "gpu") == 0;
-    if (survey.device_count > 0) {
-        choice->gpu = survey.devices[0];
-        struct arch arch = {.number = choice->gpu.major * 10 + choice->gpu.minor};
-        if (toolchain_knows(toolchain, arch)) {
-            choice->executor = EXECUTOR_GPU;
-            (void)snprintf(choice->why, sizeof choice->why, "%s",
-                           wanted ? "--executor gpu" : "there is a GPU");
-            return 0;
-        }
-        (void)snprintf(choice->why, sizeof choice->why,
-                       "nvcc %s does not compile for %.100s (sm_%u)", toolchain->version,
-                       choice->gpu.name, arch.number);
-    } else {
-        (void)snprintf(choice->why, sizeof choice->why, "%s", survey.why_none);
-    }
-    if (wanted)
-        return error_set(err, ERROR_INFRASTRUCTURE,
-                         "--executor gpu, but %s; `spillway doctor` tells more", choice->why);
-    return 0;
-}
-
-static size_t add_arch(struct choice *choice, struct arch arch)
-{
-    for (size_t i = 0; i < choice->arch_count; ++i)
-        if (arch_equal(choice->archs[i], arch))
-            return i;
-    choice->archs[choice->arch_count] = arch;
-    return choice->arch_count++;
-}
-
-static void list_archs(const struct toolchain *toolchain, struct bytes *list)
-{
-    char name[ARCH_NAME_BYTES];
-    for (size_t i = 0; i < toolchain->arch_count; ++i)
-        bytes_printf(list, "%s%s", i == 0 ? "" : " ", arch_name(toolchain->archs[i], "sm_", name));
-}
-
-/* Graded: --arch, else [build] arch, else the GPU's, else sm_75. Counts use the declared one, the
- * kernels run for the executor's. */
-static int choose_archs(struct choice *choice, const struct grade_options *options,
-                        const struct toolchain *toolchain, const struct answers *answers,
-                        struct error *err)
-{
-    const struct answer *answer = answers_find(answers, "build", "arch");
-    struct arch declared = {0};
-    bool has_declared =
-        answer != NULL && !answer->duplicate && arch_parse(answer->value, &declared);
-    bool declared_known = has_declared && toolchain_knows(toolchain, declared);
-    struct arch gpu = {.number = choice->gpu.major * 10 + choice->gpu.minor};
-    for (size_t i = 0; i < options->arch_count; ++i) {
-        if (!toolchain_knows(toolchain, options->archs[i])) {
-            char name[ARCH_NAME_BYTES];
-            struct bytes known = bytes_with_limit(800);
-            list_archs(toolchain, &known);
-            error_set(err, ERROR_USAGE, "nvcc %s does not compile for %s; it knows %s",
-                      toolchain->version, arch_name(options->archs[i], "sm_", name),
-                      bytes_text(&known));
-            bytes_release(&known);
-            return -1;
-        }
-        (void)add_arch(choice, options->archs[i]);
-    }
-    if (options->arch_count == 0)
-        (void)add_arch(choice, declared_known                     ? declared
-                               : choice->executor == EXECUTOR_GPU ? gpu
-                               : toolchain_knows(toolchain, (struct arch){.number = 75})
-                                   ? (struct arch){.number = 75}
-                                   : toolchain->archs[0]);
-    choice->graded_count = choice->arch_count;
-    choice->declared_arch = has_declared ? declared : (struct arch){0};
-    choice->declared = has_declared && !declared_known ? SIZE_MAX
-                       : declared_known                ? add_arch(choice, declared)
-                                                       : 0;
-    choice->executed = choice->executor == EXECUTOR_GPU ? add_arch(choice, gpu) : 0;
     return 0;
 }
 
@@ -504,8 +395,9 @@ static int grade(struct stages *s, struct grade_options *options, struct error *
         toolchain_find(&s->toolchain, options->nvcc, err) != 0 ||
         sandbox_choose(&s->toolchain.sandbox, options->sandbox, err) != 0 ||
         toolchain_ask(&s->toolchain, err) != 0 || draw_seed(options, err) != 0 ||
-        choose_executor(&s->choice, options, &s->toolchain, err) != 0 ||
-        choose_archs(&s->choice, options, &s->toolchain, &s->submission.answers, err) != 0)
+        choice_executor(&s->choice, options->executor, &s->toolchain, err) != 0 ||
+        choice_archs(&s->choice, options->archs, options->arch_count, &s->toolchain,
+                     &s->submission.answers, err) != 0)
         return -1;
     s->folder = temporary_folder_create(err);
     if (s->folder == NULL || build_stage(s, options, err) != 0 || run_stage(s, options, err) != 0 ||

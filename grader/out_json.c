@@ -196,8 +196,6 @@ static json_t *sandbox(struct builder *b, const struct sandbox *sandbox)
 
 static json_t *whole(struct builder *b, const struct grade *grade)
 {
-    static const char *const executors[] = {
-        [EXECUTOR_NONE] = "none", [EXECUTOR_GPU] = "gpu", [EXECUTOR_EMULATOR] = "emulator"};
     json_t *root = json_object();
     put(b, root, "schema", json_string("spillway/result/v1"));
     put(b, root, "lab", json_string(grade->lab->id));
@@ -209,7 +207,7 @@ static json_t *whole(struct builder *b, const struct grade *grade)
     put(b, toolchain, "archs", archs);
     put(b, root, "toolchain", toolchain);
     json_t *executor = json_object();
-    put(b, executor, "kind", json_string(executors[grade->executor]));
+    put(b, executor, "kind", json_string(executor_word(grade->executor)));
     put(b, executor, "device", text_or_null(grade->device));
     put(b, executor, "why", json_string(grade->why));
     put(b, root, "executor", executor);

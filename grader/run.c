@@ -30,6 +30,13 @@
 
 #define TRIES 2
 
+const char *executor_word(enum executor_kind kind)
+{
+    static const char *const words[] = {
+        [EXECUTOR_NONE] = "none", [EXECUTOR_GPU] = "gpu", [EXECUTOR_EMULATOR] = "emulator"};
+    return words[kind];
+}
+
 uint32_t run_poison_word(uint64_t poison_seed, size_t launch)
 {
     uint64_t z = mix64_at(poison_seed, launch);

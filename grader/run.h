@@ -17,6 +17,9 @@
 
 enum executor_kind { EXECUTOR_NONE, EXECUTOR_GPU, EXECUTOR_EMULATOR };
 
+/* "none", "gpu", "emulator": as the JSON has them. */
+const char *executor_word(enum executor_kind kind);
+
 /* ---- What to run (all pointers borrowed until run_launches() returns) ------------------------ */
 
 struct run_argument {
