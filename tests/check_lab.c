@@ -8,6 +8,9 @@
 #include "files.h"
 #include "hints.h"
 #include "labs/lab.h"
+#include "number.h"
+#include "report.h"
+#include "toolchain.h"
 
 /* ---- Files ---- */
 
@@ -266,6 +269,70 @@ START_TEST(handout_teaches_the_pitfalls)
 }
 END_TEST
 
+/* Numbers of one kernel's line in published.tsv, in the columns' order; false at the end. */
+#define PUBLISHED_COLUMNS 10
+static bool next_published(char **rest, char **name, char *columns[PUBLISHED_COLUMNS])
+{
+    for (char *line; (line = strsep(rest, "\n")) != NULL;) {
+        if (line[0] == '#' || line[0] == '\0')
+            continue;
+        *name = strsep(&line, "\t");
+        for (size_t i = 0; i < PUBLISHED_COLUMNS; ++i) {
+            columns[i] = strsep(&line, "\t");
+            ck_assert_msg(columns[i] != NULL, "%s: a column is missing", *name);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void expect_published(const char *name, const char *column, int64_t seen)
+{
+    int64_t published = 0;
+    ck_assert_msg(number_parse_i64(column, 0, INT64_MAX, &published), "%s: %s", name, column);
+    ck_assert_msg(seen == published, "%s: published %s, seen %lld", name, column, (long long)seen);
+}
+
+/* What the lesson published for sm_75 and CUDA 13.0 is what that toolkit says of our reference. */
+static void compare_with_published(const char *words)
+{
+    enum { REGISTERS = 0, STACK = 7, SPILL_STORES = 8, SPILL_LOADS = 9 };
+    struct bytes table = lab_file("labs", lab_find("day17-registers"), "published.tsv");
+    struct report report;
+    struct error err = {0};
+    ck_assert_int_eq(report_parse(&report, words, strlen(words), &err), 0);
+    ck_assert_uint_eq(report.kernel_count, 4);
+    char *rest = table.data, *name = NULL, *columns[PUBLISHED_COLUMNS];
+    size_t compared = 0;
+    for (; next_published(&rest, &name, columns); ++compared) {
+        const struct report_kernel *kernel = NULL;
+        for (size_t i = 0; i < report.kernel_count; ++i)
+            if (strncmp(report.kernels[i].name, name, strlen(name)) == 0 &&
+                report.kernels[i].name[strlen(name)] == '(')
+                kernel = &report.kernels[i];
+        ck_assert_msg(kernel != NULL, "%s is not in the report", name);
+        expect_published(name, columns[REGISTERS], kernel->registers);
+        expect_published(name, columns[STACK], kernel->stack_bytes);
+        expect_published(name, columns[SPILL_STORES], kernel->spill_store_bytes);
+        expect_published(name, columns[SPILL_LOADS], kernel->spill_load_bytes);
+    }
+    ck_assert_uint_eq(compared, 4);
+    report_release(&report);
+    bytes_release(&table);
+}
+
+static bool toolkit_is(const char *version)
+{
+    struct toolchain toolchain;
+    struct error err = {0};
+    AUTO_FREE char *nvcc = path_join(testing_cuda_home(), "bin/nvcc");
+    bool same = toolchain_find(&toolchain, nvcc, &err) == 0 &&
+                toolchain_ask(&toolchain, &err) == 0 &&
+                strncmp(toolchain.version, version, strlen(version)) == 0;
+    toolchain_release(&toolchain);
+    return same;
+}
+
 /* The commands of the handout, as a student types them. */
 START_TEST(program_builds_without_a_warning)
 {
@@ -290,6 +357,8 @@ START_TEST(program_builds_without_a_warning)
     const char *said = bytes_text(&result.output);
     ck_assert_msg(result.exit_code == 0 && strcasestr(said, "warning") == NULL, "%s", said);
     ck_assert_ptr_nonnull(strstr(said, "'_Z16decayWideBoundedPKfPfm' for 'sm_75'"));
+    if (strcmp(roots[_i], "reference") == 0 && toolkit_is("13.0."))
+        compare_with_published(said);
     process_result_release(&result);
 
     /* No device: one sentence, status 3. With one, it may be of another architecture (status 1), or
