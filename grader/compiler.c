@@ -1,5 +1,6 @@
 #include "compiler.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 

@@ -1,5 +1,7 @@
 #include "out_json.h"
 
+#include <math.h>
+
 #include "files.h"
 #include "json_text.h"
 
@@ -29,6 +31,12 @@ static json_t *text_or_null(const char *text)
 static json_t *number_or_null(int64_t value)
 {
     return value < 0 ? json_null() : json_integer(value);
+}
+
+/* JSON has no NaN and no infinity. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) && value >= 0 ? json_real(value) : json_null();
 }
 
 static json_t *arch_text(struct arch arch)
@@ -93,9 +101,9 @@ static json_t *timing(struct builder *b, const struct run_timing *time)
     if (!time->known)
         return json_null();
     json_t *object = json_object();
-    put(b, object, "median", json_real(time->median_ns));
-    put(b, object, "q1", json_real(time->q1_ns));
-    put(b, object, "q3", json_real(time->q3_ns));
+    put(b, object, "median", real_or_null(time->median_ns));
+    put(b, object, "q1", real_or_null(time->q1_ns));
+    put(b, object, "q3", real_or_null(time->q3_ns));
     put(b, object, "rounds", json_integer(time->rounds));
     return object;
 }
@@ -119,8 +127,7 @@ static json_t *one_kernel(struct builder *b, const struct grade_kernel *kernel)
     put(b, object, "barriers", known_number(kernel, kernel->barriers));
     put(b, object, "max_threads_per_block", number_or_null(kernel->max_threads_per_block));
     put(b, object, "blocks_per_sm", number_or_null(kernel->blocks_per_sm));
-    put(b, object, "occupancy_percent",
-        kernel->occupancy_percent < 0 ? json_null() : json_real(kernel->occupancy_percent));
+    put(b, object, "occupancy_percent", real_or_null(kernel->occupancy_percent));
     json_t *said = kernel->known ? json_object() : json_null();
     if (kernel->known) {
         put(b, said, "registers", witnesses(b, &kernel->registers_said));
