@@ -1,6 +1,5 @@
 #include "compiler.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
