@@ -194,3 +194,23 @@ bool answer_number(const struct answer *answer, int64_t *ret)
         *dot = '\0';
     return number_parse_i64(digits, INT64_MIN, INT64_MAX, ret);
 }
+
+bool answers_toolkit(const struct answers *answers, unsigned *major, unsigned *minor)
+{
+    const struct answer *answer = answers_find(answers, "build", "nvcc");
+    if (answer == NULL || answer->duplicate)
+        return false;
+    const char *text = answer->value + (answer->value[0] == 'V' || answer->value[0] == 'v');
+    size_t major_length = strspn(text, "0123456789");
+    if (text[major_length] != '.')
+        return false;
+    const char *rest = text + major_length + 1;
+    uint64_t numbers[2];
+    if (!number_parse_u64_bytes(text, major_length, 999, &numbers[0]) ||
+        !number_parse_u64_bytes(rest, strspn(rest, "0123456789"), 999, &numbers[1]) ||
+        rest[strspn(rest, "0123456789.")] != '\0')
+        return false;
+    *major = (unsigned)numbers[0];
+    *minor = (unsigned)numbers[1];
+    return true;
+}

@@ -43,4 +43,8 @@ const struct answer *answers_find(const struct answers *answers, const char *sec
 /* Value as a whole number: decimal or 0x hex, a trailing % allowed, ".0" allowed. */
 bool answer_number(const struct answer *answer, int64_t *ret) MUST_CHECK;
 
+/* The toolkit that `nvcc` in [build] names: "12.6", "12.6.85", "V12.6.85". False when it is not
+ * given, given twice, or no version. */
+bool answers_toolkit(const struct answers *answers, unsigned *major, unsigned *minor) MUST_CHECK;
+
 #endif

@@ -108,6 +108,8 @@ static int collect_kernels(struct grade *grade, const struct rubric_input *input
 
 /* ---- Notes ----------------------------------------------------------------------------------- */
 
+#define UNKNOWN_KEYS_SHOWN 5
+
 static bool lab_asks(const struct lab *lab, const struct answer *answer)
 {
     static const struct {
@@ -125,6 +127,37 @@ static bool lab_asks(const struct lab *lab, const struct answer *answer)
     return false;
 }
 
+/* What the general keys say that cannot be, or is not so. */
+static int collect_general_notes(struct grade *grade, const struct rubric_input *input,
+                                 struct error *err)
+{
+    const struct answers *answers = &input->submission->answers;
+    const struct answer *lab = answers_find(answers, "", "lab");
+    const struct answer *arch = answers_find(answers, "build", "arch");
+    const struct answer *nvcc = answers_find(answers, "build", "nvcc");
+    struct arch parsed;
+    unsigned major = 0, minor = 0;
+    if (lab != NULL && lab->value[0] != '\0' && lab_find(lab->value) != input->lab &&
+        grade_add_note(grade, err,
+                       "answers.ini, line %u: these are the answers to \"%s\", graded as %s",
+                       lab->line, lab->value, input->lab->id) != 0)
+        return -1;
+    if (arch != NULL && arch->value[0] != '\0' && !arch_parse(arch->value, &parsed) &&
+        grade_add_note(grade, err,
+                       "answers.ini, line %u: \"%s\" is no architecture like sm_75; the counts are "
+                       "compared with the graded one",
+                       arch->line, arch->value) != 0)
+        return -1;
+    if (nvcc != NULL && !nvcc->duplicate && nvcc->value[0] != '\0' &&
+        !answers_toolkit(answers, &major, &minor) &&
+        grade_add_note(grade, err,
+                       "answers.ini, line %u: \"%s\" is no version like 12.6; the counts are taken "
+                       "for those of nvcc %s",
+                       nvcc->line, nvcc->value, input->toolchain->version) != 0)
+        return -1;
+    return 0;
+}
+
 static int collect_notes(struct grade *grade, const struct rubric_input *input, struct error *err)
 {
     const struct answers *answers = &input->submission->answers;
@@ -133,20 +166,16 @@ static int collect_notes(struct grade *grade, const struct rubric_input *input, 
             return -1;
     size_t unknown = 0;
     for (size_t i = 0; i < answers->count; ++i)
-        if (!lab_asks(input->lab, &answers->items[i]) && unknown++ < 5 &&
+        if (!lab_asks(input->lab, &answers->items[i]) && unknown++ < UNKNOWN_KEYS_SHOWN &&
             grade_add_note(
                 grade, err, "answers.ini, line %u: nothing asks for [%s] %s; is it misspelt?",
                 answers->items[i].line, answers->items[i].section, answers->items[i].key) != 0)
             return -1;
-    const struct answer *arch = answers_find(answers, "build", "arch");
-    struct arch parsed;
-    if (arch != NULL && arch->value[0] != '\0' && !arch_parse(arch->value, &parsed) &&
-        grade_add_note(grade, err,
-                       "answers.ini, line %u: \"%s\" is no architecture like sm_75; the counts are "
-                       "compared with the graded one",
-                       arch->line, arch->value) != 0)
+    if (unknown > UNKNOWN_KEYS_SHOWN &&
+        grade_add_note(grade, err, "answers.ini: nothing asks for %zu other keys either",
+                       unknown - UNKNOWN_KEYS_SHOWN) != 0)
         return -1;
-    return 0;
+    return collect_general_notes(grade, input, err);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 
 #include <strings.h>
 
-#include "number.h"
-
 /* The answer to one key, or NULL with a verdict when there is none that can be judged. */
 static const struct answer *given(struct verdict *verdict, const struct criterion *criterion,
                                   const struct rubric_input *input)
@@ -41,24 +39,14 @@ static bool wants_number(struct verdict *verdict, const struct answer *answer, i
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* "12.6" and "12.6.85" name the toolkit 12.6. True only for a version that is not the grader's. */
-static bool names_other_toolkit(const struct rubric_input *input, const char **named)
+/* What [build] nvcc says, when that is not the grader's toolkit; else NULL. */
+static const char *other_toolkit(const struct rubric_input *input)
 {
-    const struct answer *answer = answers_find(&input->submission->answers, "build", "nvcc");
-    if (answer == NULL || answer->duplicate)
-        return false;
-    const char *text = answer->value + (answer->value[0] == 'V' || answer->value[0] == 'v');
-    size_t major = strspn(text, "0123456789");
-    if (text[major] != '.')
-        return false;
-    size_t minor = strspn(text + major + 1, "0123456789");
-    uint64_t numbers[2];
-    if (!number_parse_u64_bytes(text, major, 999, &numbers[0]) ||
-        !number_parse_u64_bytes(text + major + 1, minor, 999, &numbers[1]) ||
-        strspn(text, "0123456789.") != strlen(text))
-        return false;
-    *named = answer->value;
-    return numbers[0] != input->toolchain->major || numbers[1] != input->toolchain->minor;
+    const struct answers *answers = &input->submission->answers;
+    unsigned major = 0, minor = 0;
+    bool other = answers_toolkit(answers, &major, &minor) &&
+                 (major != input->toolchain->major || minor != input->toolchain->minor);
+    return other ? answers_find(answers, "build", "nvcc")->value : NULL;
 }
 
 void criteria_reported_count(struct verdict *verdict, const struct criterion *criterion,
@@ -80,11 +68,11 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
     if (verdict_without_facts(verdict, input->declared, criterion->kernel))
         return;
     const struct kernel_facts *facts = &input->declared->facts[criterion->kernel];
-    const char *other = NULL;
+    const char *other = other_toolkit(input);
     (void)arch_name(facts->arch, "sm_", arch);
     if (facts->registers == number)
         verdict_set(verdict, MARK_PASSED, "%s", "");
-    else if (names_other_toolkit(input, &other))
+    else if (other != NULL)
         verdict_set(verdict, MARK_SKIPPED,
                     "you report %lld registers with nvcc %s; nvcc %s says %lld for %s, and another "
                     "toolkit may well count otherwise",

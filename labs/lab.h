@@ -148,7 +148,7 @@ struct lab {
 extern const struct lab *const lab_registry[];
 extern const size_t lab_registry_count;
 
-/* NULL if there is no lab of that id. */
+/* NULL if there is no lab of that id; case does not matter. */
 const struct lab *lab_find(const char *id);
 int lab_max_score(const struct lab *lab);
 

@@ -1,6 +1,8 @@
 /* registry.c - the labs there are, in the order in which a course meets them. */
 #include "base.h"
 
+#include <strings.h>
+
 #include "labs/lab.h"
 
 extern const struct lab lab_day17_registers;
@@ -13,7 +15,7 @@ const size_t lab_registry_count = COUNT_OF(lab_registry);
 const struct lab *lab_find(const char *id)
 {
     for (size_t i = 0; i < lab_registry_count; ++i)
-        if (strcmp(lab_registry[i]->id, id) == 0)
+        if (strcasecmp(lab_registry[i]->id, id) == 0)
             return lab_registry[i];
     return NULL;
 }

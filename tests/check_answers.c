@@ -232,6 +232,36 @@ START_TEST(number)
 }
 END_TEST
 
+START_TEST(named_toolkit)
+{
+    static const struct {
+        const char *value;
+        bool ok;
+        unsigned major, minor;
+    } rows[] = {
+        {"12.6", true, 12, 6},      {"12.6.85", true, 12, 6}, {"V13.0.88", true, 13, 0},
+        {"v12.4.131", true, 12, 4}, {"12", false, 0, 0},      {"", false, 0, 0},
+        {"12.", false, 0, 0},       {".6", false, 0, 0},      {"12.6, V12.6.85", false, 0, 0},
+        {"cuda 12.6", false, 0, 0}, {"12.x", false, 0, 0},    {"99999.1", false, 0, 0},
+        {"-1.2", false, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        char text[100];
+        unsigned major = 0, minor = 0;
+        (void)snprintf(text, sizeof text, "[build]\nnvcc = %s\n", rows[i].value);
+        struct answers answers = parse(text, strlen(text));
+        ck_assert_msg(answers_toolkit(&answers, &major, &minor) == rows[i].ok, "%s", rows[i].value);
+        ck_assert_uint_eq(major, rows[i].major);
+        ck_assert_uint_eq(minor, rows[i].minor);
+        answers_release(&answers);
+    }
+    struct answers twice = parse("[build]\nnvcc = 12.6\nnvcc = 12.6\n", 32);
+    unsigned major = 0, minor = 0;
+    ck_assert(!answers_toolkit(&twice, &major, &minor));
+    answers_release(&twice);
+}
+END_TEST
+
 Suite *suite_answers(void)
 {
     Suite *suite = suite_create("answers");
@@ -243,6 +273,7 @@ Suite *suite_answers(void)
     tcase_add_test(tests, a_hundred_thousand_keys);
     tcase_add_test(tests, everything_shown_is_printable);
     tcase_add_test(tests, absent);
+    tcase_add_test(tests, named_toolkit);
     tcase_add_loop_test(tests, number, 0, COUNT_OF(numbers));
     suite_add_tcase(suite, tests);
     return suite;

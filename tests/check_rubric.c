@@ -558,10 +558,27 @@ START_TEST(hostile_words)
 }
 END_TEST
 
+START_TEST(general_keys_are_noted)
+{
+    situation_start(&s);
+    s.answers = "lab = day17-registers\n[build]\narch = sm_75\nnvcc = the newest\n"
+                "[a]\nb = 1\nc = 1\nd = 1\ne = 1\nf = 1\ng = 1\nh = 1\n";
+    situation_judge(&s);
+    ck_assert_uint_eq(s.grade.note_count, 8);
+    ck_assert_ptr_nonnull(strstr(s.grade.notes[4], "[a] f"));
+    ck_assert_str_eq(s.grade.notes[5], "answers.ini: nothing asks for 2 other keys either");
+    ck_assert_str_eq(s.grade.notes[6], "answers.ini, line 1: these are the answers to "
+                                       "\"day17-registers\", graded as tiny");
+    ck_assert_str_eq(s.grade.notes[7], "answers.ini, line 4: \"the newest\" is no version like "
+                                       "12.6; the counts are taken for those of nvcc 13.0.88");
+    situation_release(&s);
+}
+END_TEST
+
 START_TEST(notes_cost_nothing)
 {
     situation_start(&s);
-    s.answers = "lab = tiny\nmistake\n[registers]\ntwice = 8\nthrice = 1\n[q]\nword = fits\n"
+    s.answers = "lab =\nmistake\n[registers]\ntwice = 8\nthrice = 1\n[q]\nword = fits\n"
                 "number = 8\nwhat_if = 7\nunjudged = x\n[build]\narch = turing\nnvcc = 13.0\n";
     situation_judge(&s);
     ck_assert_int_eq(s.grade.score, (1 << TINY_UNJUDGED) - 1);
@@ -585,6 +602,7 @@ Suite *suite_rubric(void)
     tcase_add_test(tests, every_graded_architecture);
     tcase_add_test(tests, lines_of_failures);
     tcase_add_test(tests, hostile_words);
+    tcase_add_test(tests, general_keys_are_noted);
     tcase_add_test(tests, notes_cost_nothing);
     suite_add_tcase(suite, tests);
     return suite;

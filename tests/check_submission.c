@@ -89,6 +89,11 @@ START_TEST(which_lab)
     submission_release(&submission);
     put("b/" SOURCE, "by option");
     put("b/answers.ini", "lab = another\n");
+    put("c/" SOURCE, "in capitals");
+    put("c/answers.ini", "LAB = Day17-Registers\n");
+    submission = read_with("c", NULL, NULL);
+    ck_assert_str_eq(submission.lab->id, LAB);
+    submission_release(&submission);
     submission = read_with("b", NULL, LAB);
     assert_source(&submission, "by option");
     submission_release(&submission);
