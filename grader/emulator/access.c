@@ -3,8 +3,7 @@
  * memory. */
 #include "emulator/machine.h"
 
-/* ---- Local memory: word w of lane l lies at word w * 32 + l -------------------------------------
- */
+/* ---- Local memory: word w of lane l lies at word w * 32 + l --------------------------------- */
 
 static size_t local_place(uint32_t offset, unsigned lane)
 {
@@ -74,8 +73,7 @@ void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t
     }
 }
 
-/* ---- Where a lane's access goes ----------------------------------------------------------------
- */
+/* ---- Where a lane's access goes ------------------------------------------------------------- */
 
 uint64_t access_lane_address(const struct warp *warp, const struct op *op,
                              const struct access *access, unsigned lane)
@@ -214,8 +212,7 @@ uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct 
     return place.data;
 }
 
-/* ---- Registers --------------------------------------------------------------------------------
- */
+/* ---- Registers ------------------------------------------------------------------------------ */
 
 static void put_element(uint8_t *registers, const struct access *access, unsigned element,
                         unsigned lane, const uint8_t *bytes)
@@ -259,8 +256,7 @@ static void touch(struct touched touched[2], const struct place *place, unsigned
     list->lane[list->count++] = (uint8_t)lane;
 }
 
-/* ---- Loads and stores -------------------------------------------------------------------------
- */
+/* ---- Loads and stores ----------------------------------------------------------------------- */
 
 void access_load(struct warp *warp, const struct op *op)
 {

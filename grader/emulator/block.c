@@ -1,8 +1,7 @@
 /* block.c - one block: its warps by turns, its barriers, and the memory that they need. */
 #include "emulator/machine.h"
 
-/* ---- Memory of warps and frames ----------------------------------------------------------------
- */
+/* ---- Memory of warps and frames ------------------------------------------------------------- */
 
 static void *runner_memory(struct runner *runner, uint64_t bytes)
 {
@@ -142,8 +141,7 @@ static void free_warp(struct warp *warp)
     free(warp);
 }
 
-/* ---- Warps ------------------------------------------------------------------------------------
- */
+/* ---- Warps ---------------------------------------------------------------------------------- */
 
 static struct warp *begin_warp(struct runner *runner, unsigned number)
 {
@@ -208,109 +206,7 @@ static void end_warp(struct runner *runner, struct warp *warp)
     runner->spare = warp;
 }
 
-/* ---- Barriers ---------------------------------------------------------------------------------
- */
-
-static bool waits_at(const struct group *group, unsigned barrier)
-{
-    return group->state == GROUP_BARRIER && group->barrier == barrier;
-}
-
-/* Threads that wait, and how many it takes; and the outcome of bar.red over them. */
-static void barrier_release(struct runner *runner, unsigned barrier)
-{
-    uint32_t any = 0, all = 1, sum = 0;
-    for (unsigned w = 0; w < runner->warp_count; ++w)
-        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
-            const struct group *group = &runner->warps[w]->groups[g];
-            if (!waits_at(group, barrier))
-                continue;
-            any |= (group->vote & group->mask) != 0;
-            all &= (group->vote & group->mask) == group->mask;
-            sum += (uint32_t)__builtin_popcount(group->vote & group->mask);
-        }
-    for (unsigned w = 0; w < runner->warp_count; ++w)
-        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
-            struct group *group = &runner->warps[w]->groups[g];
-            if (!waits_at(group, barrier))
-                continue;
-            group->state = GROUP_READY;
-            uint8_t *to = group->frame->registers + group->result;
-            if (group->reduction == BARRIER_POPC) {
-                for (uint32_t left = group->mask; left != 0; left &= left - 1)
-                    memcpy(to + 4 * (unsigned)__builtin_ctz(left), &sum, sizeof sum);
-            } else if (group->reduction != BARRIER_PLAIN) {
-                uint32_t predicate, yes = group->reduction == BARRIER_OR ? any : all;
-                memcpy(&predicate, to, sizeof predicate);
-                predicate = yes != 0 ? predicate | group->mask : predicate & ~group->mask;
-                memcpy(to, &predicate, sizeof predicate);
-            }
-        }
-    runner->barrier_arrived[barrier] = 0;
-    ++runner->barriers;
-}
-
-/* Opens every barrier that all have reached. */
-static bool open_barriers(struct runner *runner)
-{
-    bool opened = false;
-    for (unsigned barrier = 0; barrier < BARRIERS; ++barrier) {
-        uint32_t waiting = runner->barrier_arrived[barrier], wanted = 0;
-        bool anybody = false;
-        for (unsigned w = 0; w < runner->warp_count; ++w)
-            for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
-                const struct group *group = &runner->warps[w]->groups[g];
-                if (!waits_at(group, barrier))
-                    continue;
-                anybody = true;
-                waiting += (uint32_t)__builtin_popcount(group->mask);
-                wanted = group->barrier_count != 0 ? group->barrier_count : runner->threads_live;
-            }
-        if (!anybody || waiting < wanted)
-            continue;
-        barrier_release(runner, barrier);
-        opened = true;
-    }
-    return opened;
-}
-
-/* Nobody can go on: who waits where? */
-static void report_deadlock(struct runner *runner)
-{
-    char words[400];
-    size_t used = 0;
-    struct warp *first = NULL;
-    const struct group *waits = NULL;
-    for (unsigned w = 0; w < runner->warp_count && used < sizeof words - 80; ++w)
-        for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
-            const struct group *group = &runner->warps[w]->groups[g];
-            if (group->state != GROUP_BARRIER)
-                continue;
-            if (first == NULL) {
-                first = runner->warps[w];
-                waits = group;
-            }
-            const struct ptx_instruction *at = group->at->instruction;
-            if (used < sizeof words - 80)
-                used += (size_t)snprintf(words + used, sizeof words - used,
-                                         "%s%d threads of warp %u at barrier %u (%s %u)",
-                                         used == 0 ? "" : ", ", __builtin_popcount(group->mask), w,
-                                         group->barrier, at->location != NULL ? "line" : "PTX line",
-                                         at->location != NULL ? at->location->line : at->line);
-        }
-    if (first == NULL)
-        return;
-    first->active = waits->mask;
-    struct fault_site site = {.op = waits->at, .lane = (unsigned)__builtin_ctz(waits->mask)};
-    fault_report(first, &site, "barrier never met", false,
-                 "waits at a barrier that the rest of the block never reaches (%u threads are "
-                 "alive: %s)",
-                 runner->threads_live, words);
-    launch_stop(first);
-}
-
-/* ---- The block --------------------------------------------------------------------------------
- */
+/* ---- The block ------------------------------------------------------------------------------ */
 
 static bool run_warps(struct runner *runner)
 {
@@ -354,13 +250,15 @@ void block_run(struct runner *runner, uint64_t number)
     if (launch->shared_bytes > 0)
         memset(runner->shared_known, 0, launch->shared_bytes / 8 + 1);
     while (runner->warps_done < runner->warp_count && !runner->stopped) {
-        if (run_warps(runner) || runner->stopped || open_barriers(runner))
+        if (run_warps(runner) || runner->stopped || barriers_open(runner))
             continue;
         bool released = false;
         for (unsigned w = 0; w < runner->warp_count; ++w)
             released = (runner->warps[w] != NULL && warp_release(runner->warps[w])) || released;
+        for (unsigned w = 0; w < runner->warp_count && !released; ++w)
+            released = runner->warps[w] != NULL && exchange_settle(runner->warps[w], true);
         if (!released && runner->warps_done < runner->warp_count) {
-            report_deadlock(runner);
+            barriers_report(runner);
             runner->stopped = true;
         }
     }

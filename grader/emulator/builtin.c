@@ -1,8 +1,7 @@
 /* builtin.c - what the CUDA runtime gives to device code: printf, assert, malloc and free. */
 #include "emulator/machine.h"
 
-/* ---- Device memory as the host sees it ---------------------------------------------------------
- */
+/* ---- Device memory as the host sees it ------------------------------------------------------ */
 
 /* Up to `bytes` bytes at a generic address; false: it is not readable there (nothing reported). */
 static bool read_generic(struct warp *warp, unsigned lane, uint64_t address, void *to,
@@ -41,8 +40,7 @@ static void read_string(struct warp *warp, unsigned lane, uint64_t address, char
     to[n] = '\0';
 }
 
-/* ---- printf -----------------------------------------------------------------------------------
- */
+/* ---- printf --------------------------------------------------------------------------------- */
 
 static void print_bytes(struct launch *launch, const char *text, size_t length)
 {
@@ -170,8 +168,7 @@ static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address
     }
 }
 
-/* ---- malloc and free --------------------------------------------------------------------------
- */
+/* ---- malloc and free ------------------------------------------------------------------------ */
 
 #define GRANULE 16
 
@@ -239,8 +236,7 @@ static void free_lane(struct warp *warp, const struct op *op, unsigned lane, uin
     }
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 static uint64_t argument(const struct warp *warp, const struct call *call, unsigned lane,
                          unsigned i)

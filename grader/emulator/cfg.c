@@ -26,11 +26,11 @@ bool cfg_is_jump(const struct ptx_instruction *instruction)
 {
     return is_branch(instruction) || is_end(instruction) || opcode_is(instruction, "call") ||
            opcode_is(instruction, "trap") || opcode_is(instruction, "brkpt") ||
-           opcode_is(instruction, "bar") || opcode_is(instruction, "barrier");
+           opcode_is(instruction, "bar") || opcode_is(instruction, "barrier") ||
+           lower_has(instruction, "sync");
 }
 
-/* ---- Which registers an instruction touches ----------------------------------------------------
- */
+/* ---- Which registers an instruction touches ------------------------------------------------- */
 
 static bool has_result(const struct ptx_instruction *instruction)
 {
@@ -79,8 +79,7 @@ void cfg_visit_registers(const struct ptx_instruction *instruction,
         visit_operand(&visitor, &instruction->operands[0], true);
 }
 
-/* ---- Blocks -----------------------------------------------------------------------------------
- */
+/* ---- Blocks --------------------------------------------------------------------------------- */
 
 static uint32_t block_at(const struct lowering *lowering, uint32_t instruction)
 {
@@ -188,8 +187,7 @@ static bool find_blocks(struct lowering *lowering)
     return true;
 }
 
-/* ---- Post-dominators --------------------------------------------------------------------------
- */
+/* ---- Post-dominators ------------------------------------------------------------------------ */
 
 struct graph {
     uint32_t nodes; /* the blocks, then the end of the function */

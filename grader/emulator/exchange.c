@@ -1,81 +1,8 @@
-/* exchange.c - instructions in which lanes or warps meet: barriers, shuffles, votes; and those on
- * whole predicates and the carry flag. */
+/* exchange.c - lanes of a warp exchange values: shuffles, votes, matches, reductions. */
+#include "emulator/lane_values.h"
 #include "emulator/lower.h"
 
-/* ---- Predicates -------------------------------------------------------------------------------
- */
-
-static uint32_t read_mask(const struct warp *warp, uint32_t offset)
-{
-    uint32_t mask;
-    memcpy(&mask, warp->registers + offset, sizeof mask);
-    return mask;
-}
-
-static void write_mask(const struct warp *warp, uint32_t offset, uint32_t value)
-{
-    uint32_t mask = (read_mask(warp, offset) & ~warp->active) | (value & warp->active);
-    memcpy(warp->registers + offset, &mask, sizeof mask);
-}
-
-void exchange_predicate_not(struct warp *warp, const struct op *op)
-{
-    write_mask(warp, op->d, ~read_mask(warp, op->a));
-}
-
-static void predicate_and(struct warp *warp, const struct op *op)
-{
-    write_mask(warp, op->d, read_mask(warp, op->a) & read_mask(warp, op->b));
-}
-
-static void predicate_or(struct warp *warp, const struct op *op)
-{
-    write_mask(warp, op->d, read_mask(warp, op->a) | read_mask(warp, op->b));
-}
-
-static void predicate_xor(struct warp *warp, const struct op *op)
-{
-    write_mask(warp, op->d, read_mask(warp, op->a) ^ read_mask(warp, op->b));
-}
-
-void exchange_predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, uint32_t a,
-                              uint32_t b)
-{
-    static const step_handler handlers[] = {predicate_and, predicate_or, predicate_xor};
-    struct op *op = lower_step(lowering, handlers[boolean]);
-    op->d = d;
-    op->a = a;
-    op->b = b;
-}
-
-/* ---- Numbers of lanes -------------------------------------------------------------------------
- */
-
-static uint32_t read_lane(const struct warp *warp, uint32_t offset, unsigned lane)
-{
-    uint32_t value;
-    memcpy(&value, warp->registers + offset + 4 * lane, sizeof value);
-    return value;
-}
-
-static void write_lane(const struct warp *warp, uint32_t offset, unsigned lane, uint32_t value)
-{
-    memcpy(warp->registers + offset + 4 * lane, &value, sizeof value);
-}
-
-static uint64_t read_wide(const struct warp *warp, uint32_t offset, unsigned lane)
-{
-    uint64_t value;
-    memcpy(&value, warp->registers + offset + 8 * lane, sizeof value);
-    return value;
-}
-
-#define EACH_ACTIVE(lane)                                                                          \
-    for (uint32_t left_ = warp->active, lane = 0;                                                  \
-         left_ != 0 && ((lane = (uint32_t)__builtin_ctz(left_)), true); left_ &= left_ - 1)
-
-/* ---- Shuffles and votes -----------------------------------------------------------------------
- */
+/* ---- Shuffles and votes --------------------------------------------------------------------- */
 
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
@@ -201,139 +128,122 @@ static void redux(struct warp *warp, const struct op *op)
     EACH_ACTIVE(lane) write_lane(warp, op->d, lane, result);
 }
 
-/* ---- The carry flag ---------------------------------------------------------------------------
- */
+/* ---- Waiting for the lanes that the mask names --------------------------------------------------
+ *
+ * An instruction with .sync happens when every living lane of its mask has come to it. Lanes that
+ * have diverged come as several groups: those that are early wait (GROUP_SYNC), the last one
+ * performs the exchange for all, and then each group goes its own way. bar.warp.sync may be met at
+ * different places of the program. */
 
-enum carry { CARRY_ADD, CARRY_SUB, CARRY_MAD_LO, CARRY_MAD_HI };
-
-/* imm: kind | reads the flag << 4 | writes it << 5. The flag is the predicate at op->guard. */
-static void carry(struct warp *warp, const struct op *op)
+static bool meets(const struct group *group, const struct frame *frame, const struct op *op)
 {
-    const enum carry kind = (enum carry)(op->imm & 15);
-    const bool reads = (op->imm & 16) != 0, writes = (op->imm & 32) != 0;
-    const bool wide = op->width == WIDTH_64;
-    const uint32_t flag = read_mask(warp, op->guard);
-    uint32_t out = 0;
-    EACH_ACTIVE(lane)
-    {
-        const uint64_t in = reads ? flag >> lane & 1 : 0;
-        uint64_t a = wide ? read_wide(warp, op->a, lane) : read_lane(warp, op->a, lane);
-        uint64_t b = wide ? read_wide(warp, op->b, lane) : read_lane(warp, op->b, lane);
-        if (kind == CARRY_MAD_LO || kind == CARRY_MAD_HI) {
-            __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-            if (op->negated) /* signed: the high half differs */
-                product = wide ? (unsigned __int128)((__int128)(int64_t)a * (int64_t)b)
-                               : (unsigned __int128)(uint64_t)((int64_t)(int32_t)a * (int32_t)b);
-            const unsigned half = wide ? 64 : 32;
-            a = kind == CARRY_MAD_HI ? (uint64_t)(product >> half) : (uint64_t)product;
-            b = wide ? read_wide(warp, op->c, lane) : read_lane(warp, op->c, lane);
-            if (!wide)
-                a = (uint32_t)a;
-        }
-        uint64_t result;
-        bool over;
-        if (kind == CARRY_SUB) { /* the flag is a borrow */
-            __extension__ __int128 difference = (__int128)a - b - (__int128)in;
-            result = (uint64_t)difference;
-            over = difference < 0;
-        } else {
-            __extension__ unsigned __int128 sum = (unsigned __int128)a + b + in;
-            result = (uint64_t)sum;
-            over = (uint64_t)(sum >> (wide ? 64 : 32)) != 0;
-        }
-        out |= over ? UINT32_C(1) << lane : 0;
-        memcpy(warp->registers + op->d + (wide ? 8 : 4) * lane, &result, wide ? 8 : 4);
-    }
-    if (writes)
-        write_mask(warp, op->guard, out);
+    return group->state == GROUP_SYNC && group->frame == frame &&
+           (group->at == op || (group->at->guarded.step == NULL && op->guarded.step == NULL));
 }
 
-/* ---- Barriers ---------------------------------------------------------------------------------
- */
-
-static const struct op *barrier(struct warp *warp, const struct op *op)
+/* Performs it for all lanes that wait at the op, with `active` among them. */
+static void perform(struct warp *warp, const struct op *op, uint32_t lanes)
 {
-    struct group *group = warp->group;
-    const unsigned first = (unsigned)__builtin_ctz(warp->active);
-    const uint32_t number = read_lane(warp, op->a, first);
-    const uint32_t count = op->b == UINT32_MAX ? 0 : read_lane(warp, op->b, first);
-    if (number >= BARRIERS || count % LANES != 0 || count > CAP_BLOCK_THREADS) {
-        struct fault_site site = {.op = op, .lane = first};
-        fault_report(warp, &site, "bad barrier", false,
-                     "uses barrier %u with %u threads (barriers are 0 to 15, threads a multiple of "
-                     "32)",
-                     number, count);
-        launch_stop(warp);
-        return NULL;
+    const uint32_t active = warp->active;
+    warp->active = lanes;
+    if (op->guarded.step != NULL)
+        op->guarded.step(warp, op);
+    warp->active = active;
+    for (unsigned i = 0; i < LANES; ++i)
+        if (meets(&warp->groups[i], warp->frame, op) && (warp->groups[i].mask & lanes) != 0)
+            warp->groups[i].state = GROUP_READY;
+    ++warp->sync_epoch;
+}
+
+static uint32_t waiting_at(const struct warp *warp, const struct frame *frame, const struct op *op,
+                           uint32_t wanted)
+{
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < LANES; ++i)
+        if (meets(&warp->groups[i], frame, op) && (warp->groups[i].mask & wanted) != 0)
+            lanes |= warp->groups[i].mask;
+    return lanes;
+}
+
+static const struct op *wait_for_lanes(struct warp *warp, const struct op *op)
+{
+    uint32_t outside = 0, wanted = 0;
+    EACH_ACTIVE(lane)
+    {
+        const uint32_t mask =
+            op->target == UINT32_MAX ? FULL_MASK : read_lane(warp, op->target, lane);
+        wanted |= mask;
+        outside |= (mask >> lane & 1) == 0 ? UINT32_C(1) << lane : 0;
     }
-    if (op->negated) { /* bar.arrive does not wait */
-        warp->runner->barrier_arrived[number] += (uint32_t)__builtin_popcount(warp->active);
+    if (outside != 0 && warp->runner->launch->checks) {
+        struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(outside)};
+        fault_report(warp, &site, "bad mask", false,
+                     "takes part in an exchange whose mask (0x%x) does not name its lane (%u)",
+                     wanted, site.lane);
+    }
+    wanted &= warp->live;
+    const uint32_t here = warp->active | waiting_at(warp, warp->frame, op, wanted);
+    if ((wanted & ~here) == 0) {
+        perform(warp, op, here);
         return op + 1;
     }
-    group->state = GROUP_BARRIER;
-    group->barrier = number;
-    group->barrier_count = count;
-    group->next = op + 1;
+    struct group *group = warp->group;
+    group->state = GROUP_SYNC;
     group->at = op;
-    group->reduction = (uint8_t)op->imm;
-    if (op->imm != BARRIER_PLAIN) {
-        group->vote = read_mask(warp, op->c);
-        group->result = op->d;
-    }
+    group->next = op + 1;
+    group->vote = wanted;
     return NULL;
 }
 
-static void nothing(struct warp *warp, const struct op *op)
+/* Lanes may have exited since: does what the living ones wait for happen now? With `anyway`, the
+ * first exchange happens without those that do not come. False: there is nothing to do. */
+bool exchange_settle(struct warp *warp, bool anyway)
 {
-    (void)warp;
-    (void)op;
-}
-
-static bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    const struct ptx_operand *operands = instruction->operands;
-    size_t count = instruction->operand_count;
-    if (lower_has(instruction, "warp")) { /* lanes of a warp see each other's writes at once */
-        (void)lower_step(lowering, nothing);
-        return true;
-    }
-    const bool red = lower_has(instruction, "red");
-    enum barrier_reduction reduction = BARRIER_PLAIN;
-    uint32_t d = 0, predicate = 0;
-    if (red) {
-        if (count < 3) {
-            lower_refuse(lowering, "it is not understood");
-            return true;
+    for (unsigned i = 0; i < LANES; ++i) {
+        const struct group *group = &warp->groups[i];
+        if (group->state != GROUP_SYNC)
+            continue;
+        const uint32_t wanted = group->vote & warp->live;
+        const uint32_t here = waiting_at(warp, group->frame, group->at, wanted);
+        if ((wanted & ~here) != 0 && !anyway)
+            continue;
+        const struct op *op = group->at;
+        warp_activate(warp, &warp->groups[i]);
+        if ((wanted & ~here) != 0 && warp->runner->launch->checks) {
+            struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(group->mask)};
+            fault_report(warp, &site, "divergent exchange", false,
+                         "waits for lanes of its warp that do not come (mask 0x%x, present 0x%x)",
+                         wanted, here);
         }
-        reduction = lower_has(instruction, "popc")  ? BARRIER_POPC
-                    : lower_has(instruction, "and") ? BARRIER_AND
-                                                    : BARRIER_OR;
-        d = lower_result(lowering, &operands[0],
-                         reduction == BARRIER_POPC ? WIDTH_32 : WIDTH_PREDICATE);
-        predicate = lower_value(lowering, &operands[count - 1], WIDTH_PREDICATE, PTX_PRED);
-        ++operands;
-        count -= 2;
-    }
-    if (count < 1 || count > 2) {
-        lower_refuse(lowering, "it is not understood");
+        perform(warp, op, here);
         return true;
     }
-    uint32_t number = lower_value(lowering, &operands[0], WIDTH_32, PTX_U32);
-    uint32_t threads =
-        count == 2 ? lower_value(lowering, &operands[1], WIDTH_32, PTX_U32) : UINT32_MAX;
-    struct op *op = lower_emit(lowering, OP_JUMP);
-    op->run.jump = barrier;
-    op->a = number;
-    op->b = threads;
-    op->c = predicate;
-    op->d = d;
-    op->imm = reduction;
-    op->negated = lower_has(instruction, "arrive");
-    return true;
+    return false;
 }
 
-/* ---- Lowering ---------------------------------------------------------------------------------
- */
+/* The instruction's own step becomes what wait_for_lanes() performs. `mask`: the operand that names
+ * the lanes; NULL: the old form, in which those that are here exchange. */
+static void make_sync(struct lowering *lowering, struct op *op, const struct ptx_operand *mask)
+{
+    if (mask == NULL)
+        return;
+    const size_t index = (size_t)(op - lowering->program->ops);
+    const uint32_t value = lower_value(lowering, mask, WIDTH_32, PTX_U32);
+    if (lower_refused(lowering))
+        return;
+    /* Reading the mask may have taken ops of its own, which have to come first. */
+    struct op *ops = lowering->program->ops;
+    const struct op kept = ops[index];
+    const size_t last = lowering->program->op_count - 1;
+    memmove(ops + index, ops + index + 1, (last - index) * sizeof *ops);
+    ops[last] = kept;
+    ops[last].guarded = kept.run;
+    ops[last].run.jump = wait_for_lanes;
+    ops[last].class = OP_JUMP;
+    ops[last].target = value;
+}
+
+/* ---- Lowering ------------------------------------------------------------------------------- */
 
 /* d or d|p: the register and the predicate. */
 static uint32_t result_pair(struct lowering *lowering, const struct ptx_operand *operand,
@@ -346,19 +256,11 @@ static uint32_t result_pair(struct lowering *lowering, const struct ptx_operand 
     return lower_result(lowering, &operand->children[0], width);
 }
 
-static int choose(const struct ptx_instruction *instruction, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (lower_has(instruction, names[i]))
-            return (int)i;
-    return -1;
-}
-
 static void lower_shuffle(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const modes[] = {"up", "down", "bfly", "idx"};
     const struct ptx_operand *operands = instruction->operands;
-    const int mode = choose(instruction, modes, COUNT_OF(modes));
+    const int mode = lower_choose(instruction, modes, COUNT_OF(modes));
     const bool sync = lower_has(instruction, "sync");
     if (mode < 0 || instruction->operand_count != (sync ? 5u : 4u)) {
         lower_refuse(lowering, "it is not understood");
@@ -376,13 +278,15 @@ static void lower_shuffle(struct lowering *lowering, const struct ptx_instructio
     op->c = c;
     op->e = predicate;
     op->imm = (uint64_t)mode;
+    make_sync(lowering, op, sync ? &operands[4] : NULL);
 }
 
 static void lower_vote(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"all", "any", "uni", "ballot"};
-    const int kind = choose(instruction, kinds, COUNT_OF(kinds));
-    if (kind < 0 || instruction->operand_count < 2) {
+    const int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
+    const bool sync = lower_has(instruction, "sync");
+    if (kind < 0 || instruction->operand_count != (sync ? 3u : 2u)) {
         lower_refuse(lowering, "it is not understood");
         return;
     }
@@ -393,6 +297,7 @@ static void lower_vote(struct lowering *lowering, const struct ptx_instruction *
     op->d = d;
     op->a = a;
     op->imm = (uint64_t)kind;
+    make_sync(lowering, op, sync ? &instruction->operands[2] : NULL);
 }
 
 static void lower_match(struct lowering *lowering, const struct ptx_instruction *instruction)
@@ -411,12 +316,13 @@ static void lower_match(struct lowering *lowering, const struct ptx_instruction 
     op->e = predicate;
     op->width = (uint8_t)width;
     op->imm = lower_has(instruction, "all");
+    make_sync(lowering, op, &instruction->operands[2]);
 }
 
 static void lower_redux(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"add", "min", "max", "min", "max", "and", "or", "xor"};
-    int kind = choose(instruction, kinds, COUNT_OF(kinds));
+    int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
     const enum ptx_type type = lower_type(instruction);
     if (kind < 0 || instruction->operand_count != 3 || ptx_type_bytes(type) != 4 ||
         ptx_type_is_float(type)) {
@@ -431,102 +337,47 @@ static void lower_redux(struct lowering *lowering, const struct ptx_instruction 
     op->d = d;
     op->a = a;
     op->imm = (uint64_t)kind;
+    make_sync(lowering, op, &instruction->operands[2]);
 }
 
-/* add.cc, addc, sub.cc, subc, mad.lo.cc, madc.hi … */
-static bool lower_carry(struct lowering *lowering, const struct ptx_instruction *instruction)
+/* elect.sync d|p, mask: the lowest lane is the leader. */
+static void elect(struct warp *warp, const struct op *op)
 {
-    const char *opcode = instruction->opcode;
-    const bool writes = lower_has(instruction, "cc");
-    const size_t length = strlen(opcode);
-    const bool reads = length == 4 && opcode[3] == 'c';
-    if (!writes && !reads)
-        return false;
-    static const char *const names[] = {"add", "sub", "mad"};
-    int kind = -1;
-    for (size_t i = 0; i < COUNT_OF(names); ++i)
-        if (strncmp(opcode, names[i], 3) == 0 && length == (reads ? 4u : 3u))
-            kind = (int)i;
-    if (kind < 0)
-        return false;
-    const enum ptx_type type = lower_type(instruction);
-    const enum width width = lower_register_width(type);
-    const size_t sources = kind == 2 ? 3 : 2;
-    if ((width != WIDTH_32 && width != WIDTH_64) || instruction->operand_count != sources + 1) {
-        lower_refuse(lowering, "it is not understood");
-        return true;
-    }
-    uint32_t values[3] = {0};
-    for (size_t i = 0; i < sources; ++i)
-        values[i] = lower_value(lowering, &instruction->operands[i + 1], width, type);
-    uint32_t d = lower_result(lowering, &instruction->operands[0], width);
-    if (lowering->carry == 0)
-        lowering->carry = lower_slot(lowering, WIDTH_PREDICATE);
-    if (kind == CARRY_MAD_LO && lower_has(instruction, "hi"))
-        kind = CARRY_MAD_HI;
-    struct op *op = lower_step(lowering, carry);
-    op->d = d;
-    op->a = values[0];
-    op->b = values[1];
-    op->c = values[2];
-    op->guard = lowering->carry;
-    op->negated = ptx_type_is_signed(type);
-    op->width = (uint8_t)width;
-    op->imm = (uint64_t)kind | (reads ? 16 : 0) | (writes ? 32 : 0);
-    return true;
+    const unsigned leader = (unsigned)__builtin_ctz(warp->active);
+    EACH_ACTIVE(lane) write_lane(warp, op->d, lane, leader);
+    if (op->e != UINT32_MAX)
+        write_mask(warp, op->e, UINT32_C(1) << leader);
 }
 
-/* isspacep.SPACE p, a */
-static void is_space(struct warp *warp, const struct op *op)
+static void lower_elect(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    uint32_t result = 0;
-    EACH_ACTIVE(lane)
-    {
-        const uint64_t address = read_wide(warp, op->a, lane);
-        const bool shared = address - SHARED_WINDOW < WINDOW_BYTES;
-        const bool local = address - LOCAL_WINDOW < WINDOW_BYTES;
-        const struct region *region =
-            shared || local ? NULL : memory_find(warp->runner->launch->emulator, address);
-        const bool inside = region != NULL && address - region->base < region->bytes;
-        bool yes = false;
-        switch ((enum ptx_space)op->imm) {
-        case PTX_SHARED:
-            yes = shared;
-            break;
-        case PTX_LOCAL:
-            yes = local;
-            break;
-        case PTX_CONST:
-            yes = inside && region->kind == REGION_CONSTANT;
-            break;
-        case PTX_PARAM:
-            yes = inside && region->kind == REGION_PARAMETERS;
-            break;
-        default:
-            yes = !shared && !local;
-            break;
-        }
-        result |= yes ? UINT32_C(1) << lane : 0;
-    }
-    write_mask(warp, op->d, result);
-}
-
-static void lower_is_space(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    static const char *const names[] = {"shared", "local", "const", "param", "global"};
-    static const enum ptx_space spaces[] = {PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM,
-                                            PTX_GLOBAL};
-    const int which = choose(instruction, names, COUNT_OF(names));
-    if (instruction->operand_count != 2 || which < 0) {
+    if (instruction->operand_count != 2) {
         lower_refuse(lowering, "it is not understood");
         return;
     }
-    uint32_t a = lower_value(lowering, &instruction->operands[1], WIDTH_64, PTX_U64);
-    uint32_t d = lower_result(lowering, &instruction->operands[0], WIDTH_PREDICATE);
-    struct op *op = lower_step(lowering, is_space);
+    uint32_t predicate;
+    uint32_t d = result_pair(lowering, &instruction->operands[0], WIDTH_32, &predicate);
+    struct op *op = lower_step(lowering, elect);
     op->d = d;
-    op->a = a;
-    op->imm = spaces[which];
+    op->e = predicate;
+    make_sync(lowering, op, &instruction->operands[1]);
+}
+
+void exchange_lower_warp_barrier(struct lowering *lowering, const struct ptx_operand *mask)
+{
+    make_sync(lowering, lower_step(lowering, NULL), mask);
+}
+
+static void lower_activemask(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    if (instruction->operand_count != 1) {
+        lower_refuse(lowering, "it is not understood");
+        return;
+    }
+    uint32_t d = lower_result(lowering, &instruction->operands[0], WIDTH_32);
+    struct op *op = lower_step(lowering, vote);
+    op->d = d;
+    op->imm = VOTE_ACTIVE;
 }
 
 bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *instruction)
@@ -534,25 +385,14 @@ bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *ins
     static const struct {
         const char *opcode;
         void (*lower)(struct lowering *lowering, const struct ptx_instruction *instruction);
-    } table[] = {{"shfl", lower_shuffle},
-                 {"vote", lower_vote},
-                 {"match", lower_match},
-                 {"redux", lower_redux},
+    } table[] = {{"shfl", lower_shuffle},     {"vote", lower_vote},
+                 {"match", lower_match},      {"redux", lower_redux},
+                 {"elect", lower_elect},      {"activemask", lower_activemask},
                  {"isspacep", lower_is_space}};
-    const char *opcode = instruction->opcode;
     for (size_t i = 0; i < COUNT_OF(table); ++i)
-        if (strcmp(opcode, table[i].opcode) == 0) {
+        if (strcmp(instruction->opcode, table[i].opcode) == 0) {
             table[i].lower(lowering, instruction);
             return true;
         }
-    if (strcmp(opcode, "bar") == 0 || strcmp(opcode, "barrier") == 0)
-        return lower_barrier(lowering, instruction);
-    if (strcmp(opcode, "activemask") == 0 && instruction->operand_count == 1) {
-        uint32_t d = lower_result(lowering, &instruction->operands[0], WIDTH_32);
-        struct op *op = lower_step(lowering, vote);
-        op->d = d;
-        op->imm = VOTE_ACTIVE;
-        return true;
-    }
-    return lower_carry(lowering, instruction);
+    return false;
 }

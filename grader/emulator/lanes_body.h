@@ -169,8 +169,7 @@ static const lane_handler handlers[] = {
 #include "emulator/instructions.inc"
 };
 
-/* ---- Under a mask -----------------------------------------------------------------------------
- */
+/* ---- Under a mask --------------------------------------------------------------------------- */
 
 #define BLEND(type)                                                                                \
     {                                                                                              \
@@ -202,8 +201,7 @@ static void blend(void *into, const void *from, uint32_t mask, enum width width)
     }
 }
 
-/* ---- Consecutive 32-bit accesses of a full warp -----------------------------------------------
- */
+/* ---- Consecutive 32-bit accesses of a full warp --------------------------------------------- */
 
 static inline bool is_consecutive(const t_u64 *address)
 {
@@ -304,8 +302,7 @@ static void store_global_32_again(struct warp *warp, const struct op *op)
     store_run(warp, op);
 }
 
-/* ---- Local memory: every lane at the same offset, whole words -----------------------------------
- */
+/* ---- Local memory: every lane at the same offset, whole words ------------------------------- */
 
 /* The offset within each thread's local memory; false: look closer. */
 static inline bool same_words(const struct warp *warp, const struct op *op,

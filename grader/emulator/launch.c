@@ -3,8 +3,7 @@
 
 #include <time.h>
 
-/* ---- Module variables -------------------------------------------------------------------------
- */
+/* ---- Module variables ----------------------------------------------------------------------- */
 
 static uint64_t symbol_address(const struct emulator *emulator, const struct ptx_symbol *symbol)
 {
@@ -132,8 +131,7 @@ void emulator_free(struct emulator *emulator)
     free(emulator);
 }
 
-/* ---- Buffers ----------------------------------------------------------------------------------
- */
+/* ---- Buffers -------------------------------------------------------------------------------- */
 
 uint64_t emulator_allocate(struct emulator *emulator, size_t bytes, const char *label)
 {
@@ -192,8 +190,7 @@ int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, s
     return 0;
 }
 
-/* ---- Launches ---------------------------------------------------------------------------------
- */
+/* ---- Launches ------------------------------------------------------------------------------- */
 
 /* Instructions that a runner takes from the budget at a time. */
 #define BUDGET_SHARE 1000000

@@ -5,8 +5,7 @@
 
 #include "emulator/rows.h"
 
-/* ---- Refusals ---------------------------------------------------------------------------------
- */
+/* ---- Refusals ------------------------------------------------------------------------------- */
 
 void lower_refuse(struct lowering *lowering, const char *format, ...)
 {
@@ -30,8 +29,7 @@ bool lower_refused(const struct lowering *lowering)
     return lowering->kernel->refusal[0] != '\0' || lowering->failed;
 }
 
-/* ---- Room in the register file ----------------------------------------------------------------
- */
+/* ---- Room in the register file -------------------------------------------------------------- */
 
 uint32_t lower_slot(struct lowering *lowering, enum width width)
 {
@@ -128,8 +126,7 @@ uint32_t lower_constant(struct lowering *lowering, enum width width, uint64_t bi
     return offset;
 }
 
-/* ---- Ops --------------------------------------------------------------------------------------
- */
+/* ---- Ops ------------------------------------------------------------------------------------ */
 
 struct op *lower_emit(struct lowering *lowering, enum op_class class)
 {
@@ -154,8 +151,8 @@ struct op *lower_step(struct lowering *lowering, step_handler run)
     return op;
 }
 
-static void emit_row(struct lowering *lowering, const struct row *row, uint32_t d,
-                     const uint32_t sources[ROW_OPERANDS], uint64_t imm)
+void lower_emit_row(struct lowering *lowering, const struct row *row, uint32_t d,
+                    const uint32_t *sources, uint64_t imm)
 {
     struct op *op = lower_emit(lowering, OP_LANES);
     op->run.lanes = lanes_best()->handlers[row->handler];
@@ -176,11 +173,10 @@ void lower_row(struct lowering *lowering, const char *text, uint32_t d, uint32_t
     if (row == NULL)
         lower_refuse(lowering, "the emulator does not run this instruction");
     else
-        emit_row(lowering, row, d, sources, imm);
+        lower_emit_row(lowering, row, d, sources, imm);
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------
- */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 bool lower_has(const struct ptx_instruction *instruction, const char *modifier)
 {
@@ -190,7 +186,15 @@ bool lower_has(const struct ptx_instruction *instruction, const char *modifier)
     return false;
 }
 
-static enum ptx_type modifier_type(const struct ptx_instruction *instruction, unsigned index)
+int lower_choose(const struct ptx_instruction *instruction, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (lower_has(instruction, names[i]))
+            return (int)i;
+    return -1;
+}
+
+enum ptx_type lower_modifier_type(const struct ptx_instruction *instruction, unsigned index)
 {
     const char *text = instruction->modifiers[index];
     return ptx_type_find(text, strlen(text));
@@ -199,8 +203,8 @@ static enum ptx_type modifier_type(const struct ptx_instruction *instruction, un
 enum ptx_type lower_type(const struct ptx_instruction *instruction)
 {
     for (unsigned i = instruction->modifier_count; i-- > 0;)
-        if (modifier_type(instruction, i) != PTX_NO_TYPE)
-            return modifier_type(instruction, i);
+        if (lower_modifier_type(instruction, i) != PTX_NO_TYPE)
+            return lower_modifier_type(instruction, i);
     return PTX_NO_TYPE;
 }
 
@@ -289,7 +293,7 @@ uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operan
         uint32_t slot = lowering->slots[operand->index];
         if (operand->negated && width == WIDTH_PREDICATE) {
             uint32_t temporary = lower_temporary(lowering, width);
-            struct op *op = lower_step(lowering, exchange_predicate_not);
+            struct op *op = lower_step(lowering, predicate_not);
             op->d = temporary;
             op->a = slot;
             return temporary;
@@ -343,468 +347,7 @@ uint32_t lower_result(struct lowering *lowering, const struct ptx_operand *opera
     return lowering->slots[operand->index];
 }
 
-/* ---- Lane-wise instructions -------------------------------------------------------------------
- */
-
-struct composed { /* what the name of a row leaves out */
-    char text[128];
-    bool flush;             /* .ftz */
-    enum ptx_type saturate; /* .sat of a floating-point result; PTX_NO_TYPE: no */
-};
-
-static bool is_one_of(const char *text, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(text, list[i]) == 0)
-            return true;
-    return false;
-}
-
-/* "fma.rn.ftz.f32" is the row "fma.f32", flushed. */
-static void compose(const struct ptx_instruction *instruction, struct composed *ret)
-{
-    static const char *const rounded[] = {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt"};
-    static const char *const typeless[] = {"mov", "selp", "slct", "setp"};
-    static const char *const unsigned_shift[] = {"shr"};
-    const char *opcode = instruction->opcode;
-    const enum ptx_type last = lower_type(instruction);
-    enum ptx_type first = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && first == PTX_NO_TYPE; ++i)
-        first = modifier_type(instruction, i);
-    const bool floating = ptx_type_is_float(first) || ptx_type_is_float(last);
-    *ret = (struct composed){.saturate = PTX_NO_TYPE};
-    size_t used = (size_t)snprintf(ret->text, sizeof ret->text, "%.32s", opcode);
-    const char *saturate = "";
-    for (unsigned i = 0; i < instruction->modifier_count; ++i) {
-        const char *modifier = instruction->modifiers[i];
-        if (strcmp(modifier, "ftz") == 0) {
-            ret->flush = true;
-            continue;
-        }
-        if (strcmp(modifier, "sat") == 0) {
-            if (!floating)
-                saturate = ".sat";
-            else if (ptx_type_is_float(first))
-                ret->saturate = first;
-            if (strcmp(opcode, "cvt") == 0 || floating)
-                continue;
-        }
-        if (strcmp(modifier, "rn") == 0 && floating &&
-            is_one_of(opcode, rounded, COUNT_OF(rounded)))
-            continue;
-        enum ptx_type type = ptx_type_find(modifier, strlen(modifier));
-        char bits[8];
-        if (type != PTX_NO_TYPE && type != PTX_PRED &&
-            ((is_one_of(opcode, typeless, 3) && type == first) ||
-             (is_one_of(opcode, unsigned_shift, 1) && type >= PTX_B8 && type <= PTX_B64))) {
-            (void)snprintf(bits, sizeof bits, "%c%u",
-                           opcode[0] == 's' && opcode[1] == 'h' ? 'u' : 'b',
-                           8 * ptx_type_bytes(type));
-            modifier = bits;
-        }
-        if (strcmp(opcode, "cvt") == 0 && type != PTX_NO_TYPE && saturate[0] != '\0' &&
-            used < sizeof ret->text) {
-            used += (size_t)snprintf(ret->text + used, sizeof ret->text - used, "%s", saturate);
-            saturate = "";
-        }
-        if (used < sizeof ret->text)
-            used += (size_t)snprintf(ret->text + used, sizeof ret->text - used, ".%.40s", modifier);
-    }
-}
-
-static uint32_t flushed(struct lowering *lowering, uint32_t value)
-{
-    uint32_t temporary = lower_temporary(lowering, WIDTH_32);
-    lower_row(lowering, "flush.f32", temporary, value, 0, 0, 0);
-    return temporary;
-}
-
-/* cvt, ld and st take registers that are wider than the type; cvt also gives them. */
-static uint32_t narrowed(struct lowering *lowering, const struct ptx_operand *operand,
-                         enum width width, enum ptx_type type)
-{
-    static const char *const rows[WIDTH_COUNT][WIDTH_COUNT] = {
-        [WIDTH_16] = {[WIDTH_32] = "cvt.u16.u32", [WIDTH_64] = "cvt.u16.u64"},
-        [WIDTH_32] = {[WIDTH_64] = "cvt.u32.u64"}};
-    if (operand->kind != PTX_OPERAND_REGISTER)
-        return lower_value(lowering, operand, width, type);
-    enum width own = lower_register_width(operand->symbol->type);
-    if (own == width || own >= WIDTH_COUNT || rows[width][own] == NULL)
-        return lower_value(lowering, operand, width, type);
-    uint32_t temporary = lower_temporary(lowering, width);
-    lower_row(lowering, rows[width][own], temporary, lower_value(lowering, operand, own, type), 0,
-              0, 0);
-    return temporary;
-}
-
-/* The result of a cvt goes to a wider register: extended by the sign of its type. */
-static void widen(struct lowering *lowering, const struct ptx_operand *result, enum ptx_type type,
-                  uint32_t value, enum width width)
-{
-    enum width own = lower_register_width(result->symbol->type);
-    bool is_signed = ptx_type_is_signed(type);
-    const char *row = NULL;
-    if (width == WIDTH_16 && own == WIDTH_32)
-        row = is_signed ? "cvt.s32.s16" : "cvt.u32.u16";
-    else if (width == WIDTH_16 && own == WIDTH_64)
-        row = is_signed ? "cvt.s64.s16" : "cvt.u64.u16";
-    else if (width == WIDTH_32 && own == WIDTH_64)
-        row = is_signed ? "cvt.s64.s32" : "cvt.u64.u32";
-    if (row == NULL)
-        lower_refuse(lowering, "the result `%.60s` has the wrong size", result->name);
-    else
-        lower_row(lowering, row, lower_result(lowering, result, own), value, 0, 0, 0);
-}
-
-static bool row_needs_narrow_operand(const struct ptx_instruction *instruction)
-{
-    return strcmp(instruction->opcode, "cvt") == 0;
-}
-
-/* cvt.u32.u8 reads the low byte of its operand. */
-static uint32_t cut_to_byte(struct lowering *lowering, uint32_t value, enum ptx_type type)
-{
-    uint32_t temporary = lower_temporary(lowering, WIDTH_16);
-    lower_row(lowering, type == PTX_S8 ? "cvt.s8.u16" : "cvt.u8.u16", temporary, value, 0, 0, 0);
-    return temporary;
-}
-
-static void lower_lanes(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    struct composed composed;
-    compose(instruction, &composed);
-    const struct row *row = row_find(composed.text);
-    const size_t extra = strcmp(instruction->opcode, "lop3") == 0 ? 1 : 0;
-    if (row == NULL || row->d == WIDTH_PREDICATE) {
-        lower_refuse(lowering, "the emulator does not run this instruction");
-        return;
-    }
-    if (instruction->operand_count != row->operands + 1 + extra) {
-        lower_refuse(lowering, "it has %zu operands, not %zu", instruction->operand_count,
-                     row->operands + 1 + extra);
-        return;
-    }
-    const struct ptx_operand *operands = instruction->operands;
-    const enum ptx_type last = lower_type(instruction);
-    uint32_t sources[ROW_OPERANDS] = {0};
-    for (unsigned i = 0; i < row->operands; ++i) {
-        const enum width width = row->operand[i].width;
-        sources[i] = row_needs_narrow_operand(instruction)
-                         ? narrowed(lowering, &operands[i + 1], width, row->operand[i].type)
-                         : lower_value(lowering, &operands[i + 1], width, row->operand[i].type);
-        if (row_needs_narrow_operand(instruction) && ptx_type_bytes(last) == 1)
-            sources[i] = cut_to_byte(lowering, sources[i], last);
-        if (composed.flush && row->operand[i].type == PTX_F32)
-            sources[i] = flushed(lowering, sources[i]);
-    }
-    uint64_t imm = 0;
-    if (extra != 0) {
-        if (operands[4].kind != PTX_OPERAND_INTEGER)
-            lower_refuse(lowering, "the table of lop3 has to be a number");
-        imm = operands[4].value;
-    }
-    if (lower_refused(lowering))
-        return;
-    const bool wider = operands[0].kind == PTX_OPERAND_REGISTER &&
-                       lower_register_width(operands[0].symbol->type) > row->d &&
-                       row_needs_narrow_operand(instruction);
-    uint32_t d =
-        wider ? lower_temporary(lowering, row->d) : lower_result(lowering, &operands[0], row->d);
-    emit_row(lowering, row, d, sources, imm);
-    enum ptx_type first = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && first == PTX_NO_TYPE; ++i)
-        first = modifier_type(instruction, i);
-    if (composed.flush && row->d == WIDTH_32 && first == PTX_F32)
-        lower_row(lowering, "flush.f32", d, d, 0, 0, 0);
-    if (composed.saturate != PTX_NO_TYPE) {
-        char text[32];
-        (void)snprintf(text, sizeof text, "saturate.%s", ptx_type_name(composed.saturate));
-        lower_row(lowering, text, d, d, 0, 0, 0);
-    }
-    if (wider)
-        widen(lowering, &operands[0], first, d, row->d);
-}
-
-/* ---- Predicates -------------------------------------------------------------------------------
- */
-
-static const char *const boolean_names[] = {"and", "or", "xor"};
-
-/* setp.CMP{.BOOL}{.ftz}.TYPE p{|q}, a, b{, {!}c}   and set, which gives a number instead */
-static void lower_compare(struct lowering *lowering, const struct ptx_instruction *instruction,
-                          bool is_set)
-{
-    const struct ptx_operand *operands = instruction->operands;
-    const size_t count = instruction->operand_count;
-    unsigned boolean = COUNT_OF(boolean_names);
-    char text[64];
-    enum ptx_type type = lower_type(instruction);
-    bool flush = lower_has(instruction, "ftz");
-    for (unsigned m = 1; m < instruction->modifier_count; ++m)
-        for (unsigned i = 0; i < COUNT_OF(boolean_names); ++i)
-            if (strcmp(instruction->modifiers[m], boolean_names[i]) == 0)
-                boolean = i;
-    const bool combined = boolean < COUNT_OF(boolean_names);
-    if (count != (combined ? 4u : 3u) || instruction->modifier_count < 2) {
-        lower_refuse(lowering, "it has %zu operands, which is not understood", count);
-        return;
-    }
-    (void)snprintf(text, sizeof text, "setp.%.8s.%s", instruction->modifiers[0],
-                   ptx_type_name(type));
-    const struct row *row = row_find(text);
-    if (row == NULL) {
-        lower_refuse(lowering, "the emulator does not run this instruction");
-        return;
-    }
-    uint32_t sources[ROW_OPERANDS] = {0};
-    for (unsigned i = 0; i < 2; ++i) {
-        sources[i] =
-            lower_value(lowering, &operands[i + 1], row->operand[i].width, row->operand[i].type);
-        if (flush && type == PTX_F32)
-            sources[i] = flushed(lowering, sources[i]);
-    }
-    uint32_t third = combined ? lower_value(lowering, &operands[3], WIDTH_PREDICATE, PTX_PRED) : 0;
-    const struct ptx_operand *p = &operands[0], *q = NULL;
-    if (operands[0].kind == PTX_OPERAND_PAIR) {
-        p = &operands[0].children[0];
-        q = &operands[0].children[1];
-    }
-    uint32_t compared = combined || q != NULL || is_set
-                            ? lower_temporary(lowering, WIDTH_PREDICATE)
-                            : lower_result(lowering, p, WIDTH_PREDICATE);
-    emit_row(lowering, row, compared, sources, 0);
-    if (!combined && q == NULL && !is_set)
-        return;
-    uint32_t result = compared;
-    if (q != NULL) {
-        uint32_t inverse = lower_temporary(lowering, WIDTH_PREDICATE);
-        struct op *op = lower_step(lowering, exchange_predicate_not);
-        op->d = inverse;
-        op->a = compared;
-        exchange_predicate_logic(lowering, combined ? boolean : 1,
-                                 lower_result(lowering, q, WIDTH_PREDICATE), inverse,
-                                 combined ? third : inverse);
-    }
-    if (is_set)
-        result = lower_temporary(lowering, WIDTH_PREDICATE);
-    else
-        result = lower_result(lowering, p, WIDTH_PREDICATE);
-    exchange_predicate_logic(lowering, combined ? boolean : 1, result, compared,
-                             combined ? third : compared);
-    if (!is_set)
-        return;
-    /* set: all ones or zero, or 1.0 or 0.0 */
-    enum ptx_type result_type = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && result_type == PTX_NO_TYPE; ++i)
-        result_type = modifier_type(instruction, i);
-    const bool real = ptx_type_is_float(result_type);
-    const enum width width = lower_register_width(result_type);
-    uint64_t yes = !real ? UINT64_MAX : width == WIDTH_32 ? 0x3F800000 : 0x3C00;
-    (void)snprintf(text, sizeof text, "selp.b%u", 8 * ptx_type_bytes(result_type));
-    lower_row(lowering, text, lower_result(lowering, &operands[0], width),
-              lower_constant(lowering, width, yes), lower_constant(lowering, width, 0), result, 0);
-}
-
-static void lower_testp(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    const struct row *row = row_find(instruction->text);
-    if (row == NULL || instruction->operand_count != 2) {
-        lower_refuse(lowering, "the emulator does not run this instruction");
-        return;
-    }
-    uint32_t sources[ROW_OPERANDS] = {lower_value(lowering, &instruction->operands[1],
-                                                  row->operand[0].width, row->operand[0].type)};
-    emit_row(lowering, row, lower_result(lowering, &instruction->operands[0], WIDTH_PREDICATE),
-             sources, 0);
-}
-
-/* and.pred and its like, mov.pred */
-static bool lower_predicate(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    static const char *const names[] = {"and", "or", "xor", "mov", "not"};
-    const struct ptx_operand *operands = instruction->operands;
-    for (unsigned i = 0; i < COUNT_OF(names); ++i) {
-        if (strcmp(instruction->opcode, names[i]) != 0 || lower_type(instruction) != PTX_PRED)
-            continue;
-        const bool two = i < 3;
-        if (instruction->operand_count != (two ? 3u : 2u)) {
-            lower_refuse(lowering, "it has %zu operands, which is not understood",
-                         instruction->operand_count);
-            return true;
-        }
-        uint32_t a = lower_value(lowering, &operands[1], WIDTH_PREDICATE, PTX_PRED);
-        uint32_t b = two ? lower_value(lowering, &operands[2], WIDTH_PREDICATE, PTX_PRED) : a;
-        uint32_t d = lower_result(lowering, &operands[0], WIDTH_PREDICATE);
-        if (i == 4) {
-            struct op *op = lower_step(lowering, exchange_predicate_not);
-            op->d = d;
-            op->a = a;
-        } else {
-            exchange_predicate_logic(lowering, two ? i : 1, d, a, b);
-        }
-        return true;
-    }
-    return false;
-}
-
-/* ---- mov with vectors: packing and unpacking ---------------------------------------------------
- */
-
-static bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    if (strcmp(instruction->opcode, "mov") != 0 || instruction->operand_count != 2)
-        return false;
-    const struct ptx_operand *to = &instruction->operands[0], *from = &instruction->operands[1];
-    const unsigned bytes = ptx_type_bytes(lower_type(instruction));
-    const bool packs = from->kind == PTX_OPERAND_VECTOR;
-    const struct ptx_operand *vector = packs ? from : to;
-    if (vector->kind != PTX_OPERAND_VECTOR)
-        return false;
-    const unsigned pieces = (unsigned)vector->child_count;
-    const unsigned piece = pieces == 0 ? 0 : bytes / pieces;
-    if ((bytes != 4 && bytes != 8) || (pieces != 2 && pieces != 4) || piece < 2) {
-        lower_refuse(lowering, "a vector of this shape is not understood");
-        return true;
-    }
-    const enum width whole = bytes == 4 ? WIDTH_32 : WIDTH_64;
-    const enum width part = piece == 2 ? WIDTH_16 : WIDTH_32;
-    char text[32];
-    if (packs) {
-        uint32_t sources[ROW_OPERANDS] = {0};
-        for (unsigned i = 0; i < pieces; ++i)
-            sources[i] = lower_value(lowering, &vector->children[i], part, PTX_B32);
-        (void)snprintf(text, sizeof text, "pack%u.b%u", pieces, 8 * bytes);
-        const struct row *row = row_find(text);
-        if (row == NULL)
-            lower_refuse(lowering, "a vector of this shape is not understood");
-        else
-            emit_row(lowering, row, lower_result(lowering, to, whole), sources, 0);
-        return true;
-    }
-    uint32_t source = lower_value(lowering, from, whole, lower_type(instruction));
-    (void)snprintf(text, sizeof text, "piece.b%u.b%u", 8 * piece, 8 * bytes);
-    for (unsigned i = 0; i < pieces; ++i)
-        if (vector->children[i].kind != PTX_OPERAND_SINK)
-            lower_row(lowering, text, lower_result(lowering, &vector->children[i], part), source, 0,
-                      0, (uint64_t)i * piece * 8);
-    return true;
-}
-
-/* ---- Control ----------------------------------------------------------------------------------
- */
-
-static uint32_t label_block(struct lowering *lowering, const struct ptx_symbol *label)
-{
-    const struct program *program = lowering->program;
-    for (uint32_t low = 0, high = (uint32_t)program->block_count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (program->blocks[middle].first == label->position)
-            return middle;
-        if (program->blocks[middle].first < label->position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NO_BLOCK; /* at the end of the function */
-}
-
-static void emit_jump(struct lowering *lowering, jump_handler run, uint32_t target)
-{
-    struct op *op = lower_emit(lowering, OP_JUMP);
-    op->run.jump = run;
-    op->target = target;
-}
-
-/* A branch under a guard: lanes whose predicate (negated or not) holds go to the target. */
-static void emit_branch(struct lowering *lowering, const struct ptx_operand *guard, bool negate,
-                        uint32_t target, uint32_t meets)
-{
-    uint32_t slot = lowering->slots[guard->index];
-    struct op *op = lower_emit(lowering, OP_JUMP);
-    op->run.jump = warp_branch;
-    op->guard = slot;
-    op->negated = guard->negated != negate;
-    op->target = target;
-    op->e = meets;
-}
-
-static bool lower_branch(struct lowering *lowering, const struct ptx_instruction *instruction,
-                         uint32_t meets)
-{
-    const bool indexed = strcmp(instruction->opcode, "brx") == 0;
-    if (strcmp(instruction->opcode, "bra") != 0 && !indexed)
-        return false;
-    const struct ptx_operand *operands = instruction->operands;
-    const size_t wanted = indexed ? 2 : 1;
-    const struct ptx_symbol *symbol =
-        instruction->operand_count == wanted ? operands[wanted - 1].symbol : NULL;
-    if (symbol == NULL || symbol->kind != (indexed ? PTX_SYMBOL_TARGETS : PTX_SYMBOL_LABEL)) {
-        lower_refuse(lowering, "its target is not understood");
-        return true;
-    }
-    if (!indexed) {
-        uint32_t target = label_block(lowering, symbol);
-        if (instruction->guard != NULL)
-            emit_branch(lowering, instruction->guard, false, target, meets);
-        else
-            emit_jump(lowering, warp_jump, target);
-        return true;
-    }
-    uint32_t *targets = arena_array(lowering->arena, symbol->target_count + 1, sizeof *targets);
-    if (targets == NULL) {
-        lowering->failed = true;
-        return true;
-    }
-    for (size_t i = 0; i < symbol->target_count; ++i) {
-        const struct ptx_symbol *label = symbol->targets[i].symbol;
-        if (label == NULL || label->kind != PTX_SYMBOL_LABEL) {
-            lower_refuse(lowering, "its target is not understood");
-            return true;
-        }
-        targets[i] = label_block(lowering, label);
-    }
-    uint32_t index = lower_value(lowering, &operands[0], WIDTH_32, PTX_U32);
-    struct op *op = lower_emit(lowering, OP_JUMP);
-    op->run.jump = warp_branch_indexed;
-    op->a = index;
-    op->imm = symbol->target_count;
-    op->detail = targets;
-    op->e = meets;
-    return true;
-}
-
-static bool lower_control(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    const char *opcode = instruction->opcode;
-    static const struct {
-        const char *opcode;
-        jump_handler run;
-    } simple[] = {
-        {"ret", warp_return}, {"exit", warp_exit}, {"trap", warp_trap}, {"brkpt", warp_trap}};
-    for (size_t i = 0; i < COUNT_OF(simple); ++i)
-        if (strcmp(opcode, simple[i].opcode) == 0) {
-            emit_jump(lowering, simple[i].run, NO_BLOCK);
-            return true;
-        }
-    if (strcmp(opcode, "call") == 0)
-        return lower_call(lowering, instruction);
-    return false;
-}
-
-/* Instructions without an effect that we could see. */
-static bool is_hint(const struct ptx_instruction *instruction)
-{
-    static const char *const hints[] = {"membar",    "fence",   "prefetch",
-                                        "prefetchu", "pmevent", "applypriority",
-                                        "nanosleep", "discard", "griddepcontrol"};
-    for (size_t i = 0; i < COUNT_OF(hints); ++i)
-        if (strcmp(instruction->opcode, hints[i]) == 0)
-            return true;
-    return false;
-}
-
-/* ---- Functions --------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 /* Puts the guard around what was emitted for the instruction. */
 static void guard_ops(struct lowering *lowering, const struct ptx_instruction *instruction)
@@ -867,8 +410,9 @@ static void forget_run(void *payload, const struct ptx_operand *operand, bool is
 
 static void lower_plain(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    if (is_hint(instruction) || lower_control(lowering, instruction) ||
-        lower_memory(lowering, instruction) || exchange_lower(lowering, instruction) ||
+    if (lower_is_hint(instruction) || lower_control(lowering, instruction) ||
+        lower_barrier(lowering, instruction) || lower_memory(lowering, instruction) ||
+        exchange_lower(lowering, instruction) || lower_carry(lowering, instruction) ||
         atomics_lower(lowering, instruction) || lower_predicate(lowering, instruction) ||
         lower_vector_mov(lowering, instruction))
         return;
@@ -879,7 +423,7 @@ static void lower_plain(struct lowering *lowering, const struct ptx_instruction 
     else if (strcmp(instruction->opcode, "testp") == 0)
         lower_testp(lowering, instruction);
     else
-        lower_lanes(lowering, instruction);
+        lower_lane_wise(lowering, instruction);
 }
 
 static void lower_instruction(struct lowering *lowering, const struct ptx_instruction *instruction,
@@ -900,7 +444,7 @@ static void lower_instruction(struct lowering *lowering, const struct ptx_instru
         return;
     if (instruction->guard != NULL && cfg_is_jump(instruction)) {
         /* Around it, to the next block. */
-        emit_branch(lowering, instruction->guard, true, number + 1, block->meets);
+        lower_guard_branch(lowering, instruction->guard, true, number + 1, block->meets);
         cfg_visit_registers(instruction, check_defined, lowering);
         lower_plain(lowering, instruction);
         return;
@@ -1004,7 +548,7 @@ bool lower_function(struct lowering *lowering)
         if (lower_refused(lowering))
             return kernel_has_refusal(lowering->kernel);
     }
-    emit_jump(lowering, warp_return, NO_BLOCK); /* a function may end without ret */
+    lower_jump(lowering, warp_return, NO_BLOCK); /* a function may end without ret */
     resolve_targets(lowering);
     program->constants = lowering->constants;
     program->constant_count = lowering->constant_count;

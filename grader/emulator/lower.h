@@ -65,14 +65,49 @@ bool lower_refused(const struct lowering *lowering);
 uint32_t lower_constant(struct lowering *lowering, enum width width, uint64_t bits);
 bool lower_function(struct lowering *lowering);
 bool lower_has(const struct ptx_instruction *instruction, const char *modifier);
+/* Index of the first of the names that is a modifier of the instruction; -1: none is. */
+int lower_choose(const struct ptx_instruction *instruction, const char *const *names, size_t count);
 enum ptx_type lower_type(const struct ptx_instruction *instruction); /* the last modifier's */
 /* Emits the lane-wise instruction of that row name. */
 void lower_row(struct lowering *lowering, const char *text, uint32_t d, uint32_t a, uint32_t b,
                uint32_t c, uint64_t imm);
 
-/* exchange.c: d = a OP b over predicates; 0 and, 1 or, 2 xor */
-void exchange_predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, uint32_t a,
-                              uint32_t b);
+struct row;
+/* Emits a row with its operands; four sources. */
+void lower_emit_row(struct lowering *lowering, const struct row *row, uint32_t d,
+                    const uint32_t *sources, uint64_t imm);
+enum ptx_type lower_modifier_type(const struct ptx_instruction *instruction, unsigned index);
+
+/* lower_lanes.c: each refuses what it does not understand; the bool says whether it was its. */
+void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *instruction);
+void lower_compare(struct lowering *lowering, const struct ptx_instruction *instruction,
+                   bool is_set);
+void lower_testp(struct lowering *lowering, const struct ptx_instruction *instruction);
+bool lower_predicate(struct lowering *lowering, const struct ptx_instruction *instruction);
+bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruction *instruction);
+
+/* lower_control.c */
+bool lower_branch(struct lowering *lowering, const struct ptx_instruction *instruction,
+                  uint32_t meets);
+bool lower_control(struct lowering *lowering, const struct ptx_instruction *instruction);
+bool lower_is_hint(const struct ptx_instruction *instruction);
+void lower_jump(struct lowering *lowering, jump_handler run, uint32_t target);
+/* Lanes whose guard holds (or not, with `negate`) go to block `target`. */
+void lower_guard_branch(struct lowering *lowering, const struct ptx_operand *guard, bool negate,
+                        uint32_t target, uint32_t meets);
+
+/* predicates.c: d = a OP b over predicates; 0 and, 1 or, 2 xor */
+void predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, uint32_t a,
+                     uint32_t b);
+
+bool lower_carry(struct lowering *lowering, const struct ptx_instruction *instruction);
+void lower_is_space(struct lowering *lowering, const struct ptx_instruction *instruction);
+
+/* exchange.c: bar.warp.sync */
+void exchange_lower_warp_barrier(struct lowering *lowering, const struct ptx_operand *mask);
+
+/* barrier.c */
+bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *instruction);
 
 /* lower_memory.c */
 bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instruction);

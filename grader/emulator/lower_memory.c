@@ -274,8 +274,7 @@ bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instr
     return true;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 /* The frame offsets of the .param variables in a list. */
 static bool parameter_list(struct lowering *lowering, const struct ptx_operand *list,

@@ -34,8 +34,7 @@
 struct warp;
 struct op;
 
-/* ---- Programs ---------------------------------------------------------------------------------
- */
+/* ---- Programs ------------------------------------------------------------------------------- */
 
 /* A lane-wise operation computes all 32 lanes into `out` and knows nothing of masks. */
 typedef void (*lane_handler)(const uint8_t *registers, const struct op *op, void *out);
@@ -148,8 +147,7 @@ struct call { /* detail of a call */
     enum { CALL_FUNCTION, CALL_INDIRECT, CALL_PRINTF, CALL_MALLOC, CALL_FREE, CALL_ASSERT } kind;
 };
 
-/* ---- Memory -----------------------------------------------------------------------------------
- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 enum region_kind {
     REGION_BUFFER,
@@ -193,8 +191,7 @@ struct emulator {
     char refusal[512]; /* module variables that do not fit */
 };
 
-/* ---- Execution --------------------------------------------------------------------------------
- */
+/* ---- Execution ------------------------------------------------------------------------------ */
 
 struct frame { /* one call of a function by a group */
     struct frame *parent;
@@ -216,7 +213,7 @@ struct record {
     bool used;
 };
 
-enum group_state { GROUP_FREE, GROUP_READY, GROUP_BARRIER };
+enum group_state { GROUP_FREE, GROUP_READY, GROUP_BARRIER, GROUP_SYNC };
 
 struct group {
     enum group_state state;
@@ -252,6 +249,7 @@ struct warp {
     uint32_t local_top; /* bytes of local memory that the running frame may touch */
     uint8_t *local, *local_known;
     uint32_t local_capacity; /* bytes a thread */
+    uint32_t sync_epoch;     /* exchanges among the warp's lanes so far */
     uint64_t slice;          /* instructions left before another warp gets its turn */
     uint64_t patience;       /* instructions since lanes were last let go */
     unsigned turn;           /* the group that runs, or runs next */
@@ -368,6 +366,7 @@ void launch_stop(struct warp *warp);
 
 /* warp.c */
 void warp_run(struct warp *warp);
+void warp_activate(struct warp *warp, struct group *group); /* makes it the running one */
 bool warp_is_ready(const struct warp *warp);
 bool warp_release(struct warp *warp); /* lanes that wait for others go on alone; false: none did */
 void warp_guarded(struct warp *warp, const struct op *op);
@@ -425,7 +424,14 @@ void traffic_count_local(struct traffic_count *count, const struct touched *touc
                          unsigned bytes);
 
 /* exchange.c */
-void exchange_predicate_not(struct warp *warp, const struct op *op);
+bool exchange_settle(struct warp *warp, bool anyway);
+
+/* barrier.c: opens every barrier that all have reached; false: none. */
+bool barriers_open(struct runner *runner);
+void barriers_report(struct runner *runner); /* nobody can go on: who waits where? */
+
+/* predicates.c */
+void predicate_not(struct warp *warp, const struct op *op);
 
 /* builtin.c: is [offset, offset + bytes) of the heap inside one allocation that is not freed? */
 bool heap_holds(struct heap *heap, uint64_t offset, unsigned bytes);

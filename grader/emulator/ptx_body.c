@@ -1,8 +1,7 @@
 /* ptx_body.c - the inside of a function: statements, instructions, operands. */
 #include "emulator/ptx_parser.h"
 
-/* ---- Operands ---------------------------------------------------------------------------------
- */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 struct operand_list {
     struct ptx_operand *items;
@@ -206,8 +205,7 @@ static struct ptx_operand parse_operand(struct ptx_parser *parser, unsigned dept
     return operand;
 }
 
-/* ---- Instructions -----------------------------------------------------------------------------
- */
+/* ---- Instructions --------------------------------------------------------------------------- */
 
 /* Remembers every operand whose name is still a riddle. The tree is at most CAP_OPERAND_DEPTH deep.
  */
@@ -319,8 +317,7 @@ static void parse_instruction(struct ptx_parser *parser, const struct ptx_operan
     ptx_require(parser, ';');
 }
 
-/* ---- Statements -------------------------------------------------------------------------------
- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 /* Labels are kept under "name<scope>", a text that no identifier has, so that equal labels of many
  * scopes cost nothing. NULL: the name is too long. */
@@ -452,8 +449,7 @@ static void note_inline_asm(struct ptx_parser *parser)
     parser->lexer.inline_asm_line = 0;
 }
 
-/* ---- The end of a function --------------------------------------------------------------------
- */
+/* ---- The end of a function ------------------------------------------------------------------ */
 
 /* The label of that name in the innermost scope around the operand. */
 static const struct ptx_symbol *find_label(struct ptx_parser *parser, const char *text,

@@ -2,8 +2,7 @@
  * PTX ISA, chapters 4.5 "Constants", 5.4 "Variables". */
 #include "emulator/ptx_parser.h"
 
-/* ---- Constant expressions ---------------------------------------------------------------------
- */
+/* ---- Constant expressions ------------------------------------------------------------------- */
 
 static struct ptx_constant parse_primary(struct ptx_parser *parser, unsigned depth)
 {
@@ -146,8 +145,7 @@ struct ptx_constant ptx_parse_constant(struct ptx_parser *parser, unsigned depth
     return parse_binary(parser, depth, 1);
 }
 
-/* ---- Initialisers -----------------------------------------------------------------------------
- */
+/* ---- Initialisers --------------------------------------------------------------------------- */
 
 struct initialiser_list {
     struct ptx_initialiser *items;
@@ -234,8 +232,7 @@ static void parse_initialiser(struct ptx_parser *parser, struct initialiser_list
     ptx_require(parser, '}');
 }
 
-/* ---- Declarators ------------------------------------------------------------------------------
- */
+/* ---- Declarators ---------------------------------------------------------------------------- */
 
 struct declaration {
     enum ptx_space space;

@@ -7,8 +7,7 @@
 
 #include <stdarg.h>
 
-/* ---- Errors and tokens ------------------------------------------------------------------------
- */
+/* ---- Errors and tokens ---------------------------------------------------------------------- */
 
 void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...)
 {
@@ -125,8 +124,7 @@ void ptx_skip_balanced(struct ptx_parser *parser, char open, char close)
     } while (depth > 0);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------
- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 static size_t hash_of(const char *text, size_t length)
 {
@@ -243,8 +241,7 @@ void ptx_declare(struct ptx_parser *parser, struct ptx_symbol *symbol)
     name->symbol = symbol;
 }
 
-/* ---- Directives of both scopes -----------------------------------------------------------------
- */
+/* ---- Directives of both scopes -------------------------------------------------------------- */
 
 static unsigned accept_integer(struct ptx_parser *parser)
 {
@@ -367,8 +364,7 @@ static void parse_file(struct ptx_parser *parser)
         (void)accept_integer(parser);
 }
 
-/* ---- Functions --------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 static void parse_dimensions(struct ptx_parser *parser, unsigned dimensions[3])
 {
@@ -515,8 +511,7 @@ static void parse_function(struct ptx_parser *parser, bool is_entry)
     ptx_scope_close(parser);
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------
- */
+/* ---- Modules -------------------------------------------------------------------------------- */
 
 static void parse_version(struct ptx_parser *parser)
 {

@@ -52,8 +52,7 @@ HALF_FUNCTIONS(bfloat)
 #undef HALF_FUNCTIONS
 uint16_t half_saturate(uint16_t a);
 
-/* ---- Integers ---------------------------------------------------------------------------------
- */
+/* ---- Integers ------------------------------------------------------------------------------- */
 
 /* The hardware does not trap: x / 0 has all bits set, x % 0 is x, and the one overflow wraps. */
 #pragma GCC diagnostic push
@@ -267,8 +266,7 @@ static inline uint32_t scalar_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned 
 #define INTEGER_TO_BF16(a, mode)                                                                   \
     (IS_SIGNED(a) ? bfloat_from_s64((int64_t)(a), mode) : bfloat_from_u64((uint64_t)(a), mode))
 
-/* ---- Floating point ---------------------------------------------------------------------------
- */
+/* ---- Floating point ------------------------------------------------------------------------- */
 
 static inline float scalar_nan(void)
 {

@@ -167,8 +167,7 @@ void special_frame_address(struct warp *warp, const struct op *op)
         memcpy(warp->registers + op->d + bytes * (unsigned)__builtin_ctz(left), &value, bytes);
 }
 
-/* ---- Registers that may be undefined ------------------------------------------------------------
- */
+/* ---- Registers that may be undefined -------------------------------------------------------- */
 
 void defined_check(struct warp *warp, const struct op *op)
 {

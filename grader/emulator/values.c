@@ -18,8 +18,7 @@ static bool is_real(enum ptx_type type)
            type == PTX_TF32;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 /* Decimal text of a floating-point number, and nothing else. */
 static bool parse_real(const char *text, double *ret, bool single, float *single_ret)
@@ -128,8 +127,7 @@ bool value_parse(enum ptx_type type, const char *text, size_t length, void *ret)
     return true;
 }
 
-/* ---- Printing ---------------------------------------------------------------------------------
- */
+/* ---- Printing ------------------------------------------------------------------------------- */
 
 static double load_real(enum ptx_type type, const void *value)
 {

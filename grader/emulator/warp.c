@@ -10,7 +10,7 @@
 /* … and after this many, lanes that wait for a group that does not come stop waiting. */
 #define PATIENCE 4000000
 
-static void activate(struct warp *warp, struct group *group)
+void warp_activate(struct warp *warp, struct group *group)
 {
     warp->group = group;
     warp->frame = group->frame;
@@ -19,8 +19,7 @@ static void activate(struct warp *warp, struct group *group)
     warp->local_top = group->frame->local_base + group->frame->program->local_bytes;
 }
 
-/* ---- Meeting ----------------------------------------------------------------------------------
- */
+/* ---- Meeting -------------------------------------------------------------------------------- */
 
 static struct group *free_group(struct warp *warp)
 {
@@ -111,8 +110,7 @@ bool warp_release(struct warp *warp)
     return any;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------
- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 static struct group *pick(struct warp *warp)
 {
@@ -162,11 +160,13 @@ static void execute(struct warp *warp, const struct op *op)
 void warp_run(struct warp *warp)
 {
     warp->slice = SLICE;
-    for (struct group *group = pick(warp); group != NULL && !warp->runner->stopped && !warp->yields;
-         group = pick(warp)) {
-        activate(warp, group);
-        execute(warp, group->next);
-    }
+    do
+        for (struct group *group = pick(warp);
+             group != NULL && !warp->runner->stopped && !warp->yields; group = pick(warp)) {
+            warp_activate(warp, group);
+            execute(warp, group->next);
+        }
+    while (!warp->yields && !warp->runner->stopped && exchange_settle(warp, false));
     warp->yields = false;
 }
 
@@ -224,8 +224,7 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
     return op + 1;
 }
 
-/* ---- Branches ---------------------------------------------------------------------------------
- */
+/* ---- Branches ------------------------------------------------------------------------------- */
 
 /* The lanes of `away` go on at `target`, the rest of the running group as it is; they meet at block
  * `meets`. */
@@ -301,8 +300,7 @@ const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
     }
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------
- */
+/* ---- Ends ----------------------------------------------------------------------------------- */
 
 static void leave(struct warp *warp, uint32_t mask)
 {
@@ -366,12 +364,11 @@ const struct op *warp_return(struct warp *warp, const struct op *op)
     frame->mask &= ~group->mask;
     if (frame->mask == 0)
         frame_close(warp, frame);
-    activate(warp, group);
+    warp_activate(warp, group);
     return next;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 /* The function that the first lane calls, when lanes may call different ones: the others are split
  * off and come to this op again. */
@@ -423,6 +420,6 @@ const struct op *warp_call(struct warp *warp, const struct op *op)
                        frame->local_base + target->parameters[i],
                        warp->frame->local_base + call->arguments[i], call->argument_bytes[i]);
     warp->group->frame = frame;
-    activate(warp, warp->group);
+    warp_activate(warp, warp->group);
     return target->ops;
 }
