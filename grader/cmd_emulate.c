@@ -11,6 +11,7 @@
 #include "json_text.h"
 #include "number.h"
 #include "options.h"
+#include "process.h"
 #include "text.h"
 
 static const char usage[] =
@@ -468,6 +469,35 @@ static json_t *json_direction(const struct traffic_direction *direction)
                      json_count(&direction->store));
 }
 
+static json_t *json_counters(const struct emulator_counters *counters)
+{
+    json_t *kinds = json_object();
+    for (unsigned kind = 0; kind < EMULATOR_KIND_COUNT; ++kind)
+        (void)json_object_set_new(kinds, emulator_kind_name((enum emulator_kind)kind),
+                                  json_integer((json_int_t)counters->instructions[kind]));
+    const struct {
+        const char *name;
+        const struct traffic_count *count;
+    } shared[] = {{"shared_load", &counters->shared_load},
+                  {"shared_store", &counters->shared_store}};
+    json_t *json = json_pack(
+        "{s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "warp_instructions", kinds, "lane_instructions",
+        (json_int_t)counters->lane_instructions, "branches", (json_int_t)counters->branches,
+        "divergent_branches", (json_int_t)counters->divergent_branches, "barriers",
+        (json_int_t)counters->barriers, "global_atomic", json_count(&counters->global_atomic),
+        "async_copy", json_count(&counters->async_copy), "shared_atomic_requests",
+        (json_int_t)counters->shared_atomics);
+    for (size_t i = 0; json != NULL && i < COUNT_OF(shared); ++i) {
+        const struct traffic_count *count = shared[i].count;
+        (void)json_object_set_new(json, shared[i].name,
+                                  json_pack("{s:I, s:I, s:I}", "requests",
+                                            (json_int_t)count->requests, "wavefronts",
+                                            (json_int_t)count->sectors, "bank_conflicts",
+                                            (json_int_t)(count->sectors - count->requests)));
+    }
+    return json;
+}
+
 static const char *status_name(enum emulator_status status)
 {
     static const char *const names[] = {"finished", "faulted", "refused", "stopped"};
@@ -485,13 +515,13 @@ static int append_json(struct bytes *out, const struct request *request,
                         CAP_PRINTED_BYTES * 2);
     const bool refused = result->status == EMULATOR_REFUSED;
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s*, s:o, s:o, s:s, s:I, s:I, s:{s:o, s:o}}", "schema",
+        "{s:s, s:s, s:s, s:s*, s:o, s:o, s:s, s:I, s:I, s:{s:o, s:o}, s:o}", "schema",
         "spillway/emulate/v1", "entry", request->entry, "status", status_name(result->status),
         "refusal", refused ? result->refusal : NULL, "faults", faults, "buffers",
         json_buffers(request), "printed", bytes_text(&printed), "warps", (json_int_t)result->warps,
         "warp_instructions", (json_int_t)result->warp_instructions, "traffic", "global",
         json_direction(&result->traffic.global), "local_array",
-        json_direction(&result->traffic.local_array));
+        json_direction(&result->traffic.local_array), "counters", json_counters(&result->counters));
     bytes_release(&printed);
     return json_text_append(out, json, JSON_ENSURE_ASCII, err);
 }
@@ -566,6 +596,7 @@ int cmd_emulate(int argc, char **argv)
         (void)error_no_memory(&err);
         return error_report(&err);
     }
+    request->options.interrupted = process_interrupted;
     struct bytes ptx = {0};
     int status = parse_command_line(request, argc, argv, &err);
     if (status == 0) {

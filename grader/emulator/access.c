@@ -138,6 +138,7 @@ struct place {
     uint8_t *data;    /* NULL: local memory, or a fault */
     uint8_t *known;   /* bits; NULL: all are known */
     uint64_t bit;
+    struct region *region; /* global memory */
     bool fault;
 };
 
@@ -156,8 +157,6 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
                  runner->launch->shared_bytes - place.address >= bytes;
         if (inside) {
             place.data = runner->shared + place.address;
-            place.known = runner->shared_known;
-            place.bit = place.address;
         }
         break;
     case PTX_LOCAL:
@@ -166,6 +165,7 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
     default:
         region = settle_region(warp, place.address, bytes, is_store);
         inside = region != NULL;
+        place.region = region;
         if (inside) {
             place.bit = place.address - region->base;
             place.data = region->data + place.bit;
@@ -191,24 +191,66 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
     return place;
 }
 
-uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
-                           unsigned lane, bool is_store, enum ptx_space *space, uint64_t *address)
+/* ---- What is known of the bytes, and who else touches them -------------------------------------
+ */
+
+static bool is_known(const struct warp *warp, const struct place *place, unsigned lane,
+                     unsigned bytes)
 {
-    const unsigned bytes = (unsigned)access->element_bytes * access->count;
-    struct place place = settle(warp, op, access, lane, bytes, is_store);
+    if (place->space == PTX_SHARED)
+        return shared_is_known(warp->runner, place->address, bytes);
+    if (place->space == PTX_LOCAL)
+        return local_is_known(warp, lane, (uint32_t)place->address, bytes);
+    return place->known == NULL || known_test(place->known, place->bit, bytes);
+}
+
+static void make_known(struct warp *warp, const struct place *place, unsigned lane, unsigned bytes)
+{
+    if (place->space == PTX_SHARED)
+        shared_set_known(warp->runner, place->address, bytes);
+    else if (place->space == PTX_LOCAL)
+        local_set_known(warp, lane, (uint32_t)place->address, bytes, true);
+    else if (place->known != NULL)
+        known_set(place->known, place->bit, bytes);
+}
+
+static void check_known(struct warp *warp, const struct op *op, unsigned lane,
+                        const struct place *place, unsigned bytes)
+{
+    if (!warp->runner->launch->checks || is_known(warp, place, lane, bytes))
+        return;
+    struct fault_site site = {
+        .op = op, .lane = lane, .address = place->address, .bytes = bytes, .space = place->space};
+    fault_report(warp, &site, "uninitialised read", false,
+                 "reads %u bytes that nothing has written", bytes);
+}
+
+static void note_race(struct warp *warp, const struct op *op, const struct access *access,
+                      unsigned lane, const struct place *place, unsigned bytes,
+                      enum access_kind kind, bool same_value)
+{
+    if (!warp->runner->launch->checks || access->is_strong || place->space == PTX_LOCAL)
+        return;
+    if (place->space == PTX_SHARED)
+        shared_race(warp, op, lane, place->address, bytes, kind, same_value);
+    else if (place->region != NULL && place->region->kind <= REGION_VARIABLE)
+        global_race(warp, op, lane, place->region, place->address, bytes, kind, same_value);
+}
+
+uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
+                           unsigned lane, enum access_kind kind, unsigned bytes,
+                           enum ptx_space *space, uint64_t *address)
+{
+    struct place place = settle(warp, op, access, lane, bytes, kind != ACCESS_LOAD);
     *space = place.space;
     *address = place.address;
     if (place.fault || place.data == NULL)
         return NULL;
-    if (place.known != NULL) {
-        if (warp->runner->launch->checks && !known_test(place.known, place.bit, bytes)) {
-            struct fault_site site = {
-                .op = op, .lane = lane, .address = place.address, .bytes = bytes, .space = *space};
-            fault_report(warp, &site, "uninitialised read", false,
-                         "reads %u bytes that nothing has written", bytes);
-        }
-        known_set(place.known, place.bit, bytes);
-    }
+    if (kind != ACCESS_STORE)
+        check_known(warp, op, lane, &place, bytes);
+    if (kind != ACCESS_LOAD)
+        make_known(warp, &place, lane, bytes);
+    note_race(warp, op, access, lane, &place, bytes, kind, false);
     return place.data;
 }
 
@@ -234,58 +276,53 @@ static void put_element(uint8_t *registers, const struct access *access, unsigne
     memcpy(to, wide, access->register_bytes);
 }
 
-static void count(struct warp *warp, const struct access *access, const struct touched touched[2],
-                  bool is_store)
+enum { TOUCHED_GLOBAL, TOUCHED_LOCAL, TOUCHED_SHARED, TOUCHED_COUNT };
+
+static void count(struct warp *warp, const struct access *access,
+                  const struct touched touched[TOUCHED_COUNT], bool is_store)
 {
     if (!access->counted)
         return;
     struct traffic *traffic = &warp->runner->traffic;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
-    traffic_count_global(is_store ? &traffic->global.store : &traffic->global.load, &touched[0],
-                         bytes);
+    traffic_count_global(is_store ? &traffic->global.store : &traffic->global.load,
+                         &touched[TOUCHED_GLOBAL], bytes);
     traffic_count_local(is_store ? &traffic->local_array.store : &traffic->local_array.load,
-                        &touched[1], bytes);
+                        &touched[TOUCHED_LOCAL], bytes);
+    shared_count(warp, &touched[TOUCHED_SHARED], bytes, is_store);
 }
 
-static void touch(struct touched touched[2], const struct place *place, unsigned lane)
+static void touch(struct touched touched[TOUCHED_COUNT], const struct place *place, unsigned lane)
 {
-    if (place->space == PTX_SHARED)
-        return;
-    struct touched *list = &touched[place->space == PTX_LOCAL ? 1 : 0];
+    struct touched *list = &touched[place->space == PTX_LOCAL    ? TOUCHED_LOCAL
+                                    : place->space == PTX_SHARED ? TOUCHED_SHARED
+                                                                 : TOUCHED_GLOBAL];
     list->address[list->count] = place->address;
     list->lane[list->count++] = (uint8_t)lane;
 }
 
-/* ---- Loads and stores ----------------------------------------------------------------------- */
+/* ---- Loads and stores ------------------------------------------------------------------------ */
 
 void access_load(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
-    struct touched touched[2] = {{0}, {0}};
+    struct touched touched[TOUCHED_COUNT];
+    for (unsigned i = 0; i < TOUCHED_COUNT; ++i)
+        touched[i].count = 0;
+    warp->polls = warp->polls || access->is_strong;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         uint8_t value[128] = {0};
         struct place place = settle(warp, op, access, lane, bytes, false);
         if (!place.fault) {
-            bool known = true;
             touch(touched, &place, lane);
-            if (place.space == PTX_LOCAL) {
+            if (place.space == PTX_LOCAL)
                 local_read(warp, lane, (uint32_t)place.address, value, bytes);
-                known = local_is_known(warp, lane, (uint32_t)place.address, bytes);
-            } else {
+            else
                 memcpy(value, place.data, bytes);
-                known = place.known == NULL || known_test(place.known, place.bit, bytes);
-            }
-            if (!known && warp->runner->launch->checks) {
-                struct fault_site site = {.op = op,
-                                          .lane = lane,
-                                          .address = place.address,
-                                          .bytes = bytes,
-                                          .space = place.space};
-                fault_report(warp, &site, "uninitialised read", false,
-                             "reads %u bytes that nothing has written", bytes);
-            }
+            check_known(warp, op, lane, &place, bytes);
+            note_race(warp, op, access, lane, &place, bytes, ACCESS_LOAD, false);
         }
         for (unsigned e = 0; e < access->count; ++e)
             put_element(warp->registers, access, e, lane, value + e * access->element_bytes);
@@ -297,7 +334,9 @@ void access_store(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
     const unsigned bytes = (unsigned)access->element_bytes * access->count;
-    struct touched touched[2] = {{0}, {0}};
+    struct touched touched[TOUCHED_COUNT];
+    for (unsigned i = 0; i < TOUCHED_COUNT; ++i)
+        touched[i].count = 0;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         uint8_t value[128];
@@ -311,12 +350,12 @@ void access_store(struct warp *warp, const struct op *op)
                    access->element_bytes);
         if (place.space == PTX_LOCAL) {
             local_write(warp, lane, (uint32_t)place.address, value, bytes);
-            local_set_known(warp, lane, (uint32_t)place.address, bytes, true);
         } else {
+            const bool same = memcmp(place.data, value, bytes) == 0;
             memcpy(place.data, value, bytes);
-            if (place.known != NULL)
-                known_set(place.known, place.bit, bytes);
+            note_race(warp, op, access, lane, &place, bytes, ACCESS_STORE, same);
         }
+        make_known(warp, &place, lane, bytes);
     }
     count(warp, access, touched, true);
 }

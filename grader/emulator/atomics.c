@@ -116,6 +116,9 @@ static void run_atomic(struct warp *warp, const struct op *op)
 {
     const struct atomic_detail *detail = op->detail;
     const unsigned bytes = detail->access.element_bytes;
+    struct touched touched = {0};
+    bool any_shared = false;
+    warp->polls = true;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         enum ptx_space space = PTX_SPACE_NONE;
@@ -123,11 +126,16 @@ static void run_atomic(struct warp *warp, const struct op *op)
         memcpy(&b, warp->registers + op->b + bytes * lane, bytes);
         if (detail->atomic == ATOMIC_CAS)
             memcpy(&c, warp->registers + op->c + bytes * lane, bytes);
-        uint8_t *memory =
-            access_lane_bytes(warp, op, &detail->access, lane, true, &space, &address);
-        if (memory != NULL)
+        uint8_t *memory = access_lane_bytes(warp, op, &detail->access, lane, ACCESS_ATOMIC, bytes,
+                                            &space, &address);
+        if (memory != NULL) {
             old = swap(detail, memory, b, c);
-        else if (space == PTX_LOCAL) {
+            any_shared = any_shared || space == PTX_SHARED;
+            if (space != PTX_SHARED) {
+                touched.address[touched.count] = address;
+                touched.lane[touched.count++] = (uint8_t)lane;
+            }
+        } else if (space == PTX_LOCAL) {
             struct fault_site site = {.op = op, .lane = lane, .address = address};
             fault_report(warp, &site, "bad atomic", false,
                          "performs an atomic operation on local memory");
@@ -135,6 +143,8 @@ static void run_atomic(struct warp *warp, const struct op *op)
         if (op->d != UINT32_MAX)
             memcpy(warp->registers + op->d + bytes * lane, &old, bytes);
     }
+    traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes);
+    warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
 }
 
 static bool is_allowed(enum atomic atomic, enum ptx_type type)

@@ -74,7 +74,34 @@ static void barrier_release(struct runner *runner, unsigned barrier)
             }
         }
     runner->barrier_arrived[barrier] = 0;
-    ++runner->barriers;
+    ++runner->counters.barriers;
+    shared_next_epoch(runner);
+}
+
+/* Lanes of one warp that wait at one barrier by different instructions took different ways to it.
+ */
+static void check_divergence(struct runner *runner, unsigned barrier)
+{
+    for (unsigned w = 0; w < runner->warp_count && runner->launch->checks; ++w) {
+        struct warp *warp = runner->warps[w];
+        const struct group *first = NULL;
+        for (unsigned g = 0; warp != NULL && g < LANES; ++g) {
+            const struct group *group = &warp->groups[g];
+            if (!waits_at(group, barrier))
+                continue;
+            if (first == NULL)
+                first = group;
+            if (group->at->instruction == first->at->instruction)
+                continue;
+            const struct ptx_instruction *other = first->at->instruction;
+            struct fault_site site = {.op = group->at,
+                                      .lane = (unsigned)__builtin_ctz(group->mask)};
+            fault_report(
+                warp, &site, "barrier divergence", false,
+                "waits here while other threads of its warp wait at the barrier of line %u",
+                other->location != NULL ? other->location->line : other->line);
+        }
+    }
 }
 
 /* Opens every barrier that all have reached. */
@@ -95,6 +122,7 @@ bool barriers_open(struct runner *runner)
             }
         if (!anybody || waiting < wanted)
             continue;
+        check_divergence(runner, barrier);
         barrier_release(runner, barrier);
         opened = true;
     }

@@ -247,8 +247,10 @@ void block_run(struct runner *runner, uint64_t number)
     runner->threads_live = launch->block_threads;
     memset(runner->warp_done, 0, sizeof runner->warp_done);
     memset(runner->barrier_arrived, 0, sizeof runner->barrier_arrived);
+    runner->fenced = false;
     if (launch->shared_bytes > 0)
-        memset(runner->shared_known, 0, launch->shared_bytes / 8 + 1);
+        memset(runner->shared_known, 0, launch->shared_bytes / 4 + 1);
+    shared_next_epoch(runner);
     while (runner->warps_done < runner->warp_count && !runner->stopped) {
         if (run_warps(runner) || runner->stopped || barriers_open(runner))
             continue;
@@ -275,7 +277,7 @@ void runner_release(struct runner *runner)
         runner->spare = next;
     }
     free(runner->tid);
-    free(runner->shared);
-    free(runner->shared_known);
+    free(runner->block_runs);
+    shared_release(runner);
     free(runner->faults);
 }

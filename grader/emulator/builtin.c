@@ -173,7 +173,7 @@ static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address
 #define GRANULE 16
 
 /* Every allocation has a granule of nobody's before and behind it. */
-static uint64_t heap_take(struct heap *heap, uint64_t bytes)
+static uint64_t heap_take(struct heap *heap, uint64_t bytes, const struct op *site)
 {
     const uint64_t room = (bytes + 2 * GRANULE - 1) / GRANULE * GRANULE;
     if (bytes == 0 || bytes > CAP_HEAP_BYTES || heap->region == NULL ||
@@ -188,7 +188,8 @@ static uint64_t heap_take(struct heap *heap, uint64_t bytes)
         heap->chunk_capacity = capacity;
     }
     const uint64_t offset = heap->used + GRANULE;
-    heap->chunks[heap->chunk_count++] = (struct heap_chunk){.offset = offset, .bytes = bytes};
+    heap->chunks[heap->chunk_count++] =
+        (struct heap_chunk){.offset = offset, .bytes = bytes, .site = site};
     for (uint64_t at = offset; at < offset + bytes; at += GRANULE)
         heap->owner[at / GRANULE] = (uint32_t)heap->chunk_count;
     known_clear(heap->region->known, offset, bytes);
@@ -208,6 +209,17 @@ bool heap_holds(struct heap *heap, uint64_t offset, unsigned bytes)
     }
     (void)pthread_mutex_unlock(&heap->lock);
     return holds;
+}
+
+bool heap_was_freed(struct heap *heap, uint64_t address)
+{
+    if (heap->region == NULL || address - heap->region->base >= heap->region->bytes)
+        return false;
+    (void)pthread_mutex_lock(&heap->lock);
+    const uint32_t owner = heap->owner[(address - heap->region->base) / GRANULE];
+    const bool freed = owner != 0 && heap->chunks[owner - 1].freed;
+    (void)pthread_mutex_unlock(&heap->lock);
+    return freed;
 }
 
 const char *heap_refuses(struct heap *heap, uint64_t offset)
@@ -291,7 +303,7 @@ const struct op *builtin_call(struct warp *warp, const struct op *op)
             break;
         case CALL_MALLOC:
             (void)pthread_mutex_lock(&launch->emulator->heap.lock);
-            address = heap_take(&launch->emulator->heap, argument(warp, call, lane, 0));
+            address = heap_take(&launch->emulator->heap, argument(warp, call, lane, 0), op);
             (void)pthread_mutex_unlock(&launch->emulator->heap.lock);
             give_result(warp, call, lane, address);
             break;

@@ -43,6 +43,9 @@ static bool has_result(const struct ptx_instruction *instruction)
             return false;
     if (opcode_is(instruction, "bar") || opcode_is(instruction, "barrier"))
         return lower_has(instruction, "red");
+    if (opcode_is(instruction, "mbarrier") &&
+        (lower_has(instruction, "init") || lower_has(instruction, "inval")))
+        return false;
     return instruction->operand_count > 0;
 }
 

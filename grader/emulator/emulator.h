@@ -36,6 +36,7 @@ struct emulator_options {
     unsigned threads;               /* 0: one per core */
     uint64_t max_warp_instructions; /* of one launch; 0: the default in caps.h */
     int64_t wall_ns;                /* 0: no limit */
+    bool (*interrupted)(void);      /* asked now and then; true ends the launch. NULL: never */
     bool no_checks; /* bounds stay checked (memory safety); init, race, alignment are not */
 };
 
@@ -48,13 +49,42 @@ struct emulator_launch {
     size_t argument_count;
 };
 
+/* What a launch did, summed over its warps. A warp instruction counts once, whatever the lanes. */
+enum emulator_kind {
+    EMULATOR_INTEGER, /* arithmetic, logic, comparison, moves */
+    EMULATOR_FLOAT,   /* f32, f16, bf16 */
+    EMULATOR_DOUBLE,
+    EMULATOR_CONVERSION,
+    EMULATOR_LOAD,
+    EMULATOR_STORE,
+    EMULATOR_ATOMIC,
+    EMULATOR_CONTROL,  /* branches, calls, ends */
+    EMULATOR_BARRIER,  /* of the block */
+    EMULATOR_EXCHANGE, /* among the lanes of a warp */
+    EMULATOR_OTHER,
+    EMULATOR_KIND_COUNT
+};
+const char *emulator_kind_name(enum emulator_kind kind);
+
+struct emulator_counters {
+    uint64_t instructions[EMULATOR_KIND_COUNT];
+    uint64_t lane_instructions; /* summed over the active lanes: share = this / 32 / instructions */
+    uint64_t branches, divergent_branches;
+    uint64_t barriers; /* times that a barrier of a block opened */
+    struct traffic_count global_atomic, async_copy;
+    uint64_t shared_atomics;                                /* requests */
+    struct traffic_count shared_load, shared_store;         /* requests; sectors: wavefronts */
+    uint64_t shared_load_conflicts, shared_store_conflicts; /* wavefronts beyond one a request */
+};
+
 struct emulator_result {
     enum emulator_status status;
     struct emulator_fault *faults;
     size_t fault_count;     /* owned; first of each kind and line */
     char refusal[512];      /* "line 88: mma.sync…: …" */
     struct traffic traffic; /* global and local_array; spill is not known to PTX */
-    uint64_t warps;         /* warps launched */
+    struct emulator_counters counters;
+    uint64_t warps; /* warps launched */
     uint64_t warp_instructions;
     struct bytes printed; /* printf output of the kernel, capped */
 };
@@ -73,8 +103,8 @@ int emulator_copy_in(struct emulator *emulator, uint64_t address, const void *da
 int emulator_poison(struct emulator *emulator, uint64_t address, const void *data, size_t bytes);
 int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, size_t bytes);
 
-/* Returns 0 whatever the kernel did; -1 with *err for no memory, an unknown entry or arguments that
- * do not fit its parameters. Release the result. */
+/* Returns 0 whatever the kernel did; -1 with *err for no memory, an unknown entry, arguments that
+ * do not fit its parameters, or an interrupt. Release the result. */
 int emulator_launch(struct emulator *emulator, const struct emulator_launch *launch,
                     const struct emulator_options *options, struct emulator_result *ret,
                     struct error *err);

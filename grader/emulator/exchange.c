@@ -181,7 +181,7 @@ static const struct op *wait_for_lanes(struct warp *warp, const struct op *op)
                      "takes part in an exchange whose mask (0x%x) does not name its lane (%u)",
                      wanted, site.lane);
     }
-    wanted &= warp->live;
+    wanted = (wanted | warp->active) & warp->live;
     const uint32_t here = warp->active | waiting_at(warp, warp->frame, op, wanted);
     if ((wanted & ~here) == 0) {
         perform(warp, op, here);

@@ -18,14 +18,14 @@ static const char *space_name(enum ptx_space space)
 
 /* "registers.cu:41"; the line where it was inlined, if it comes from another file than its kernel.
  */
-static void describe_place(const struct warp *warp, const struct op *op,
+static void describe_place(const struct launch *launch, const struct op *op,
                            struct emulator_fault *fault, char *text, size_t room)
 {
     const struct ptx_instruction *instruction = op->instruction;
-    const struct ptx_module *module = warp->runner->launch->emulator->module;
+    const struct ptx_module *module = launch->emulator->module;
     const struct ptx_location *location = instruction == NULL ? NULL : instruction->location;
     fault->ptx_line = instruction == NULL ? 0 : instruction->line;
-    const struct ptx_location *first = warp->runner->launch->kernel->entry->first_location;
+    const struct ptx_location *first = launch->kernel->entry->first_location;
     if (location != NULL) {
         unsigned file = location->file, line = location->line;
         if (first != NULL && file != first->file && location->inlined_line != 0 &&
@@ -101,7 +101,7 @@ static void report(struct warp *warp, const struct fault_site *site, const char 
         fault->thread[i] = warp->tid[i][site->lane];
     }
     char place[160], block[64], thread[64];
-    describe_place(warp, site->op, fault, place, sizeof place);
+    describe_place(launch, site->op, fault, place, sizeof place);
     describe_index(block, sizeof block, fault->block, launch->grid);
     describe_index(thread, sizeof thread, fault->thread, launch->block);
     (void)snprintf(fault->text, sizeof fault->text, "%s %s: block %s, thread %s (%s)%s",
@@ -132,7 +132,8 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
 
 /* Tells how far the address is from the buffer that it most likely meant. */
 static void describe_global(const struct emulator *emulator, const struct fault_site *site,
-                            char *words, size_t words_room, char *after, size_t after_room)
+                            bool is_freed, char *words, size_t words_room, char *after,
+                            size_t after_room)
 {
     const char *verb = site->is_store ? "writes" : "reads";
     const char *past_verb = site->is_store ? "wrote" : "read";
@@ -151,11 +152,13 @@ static void describe_global(const struct emulator *emulator, const struct fault_
     }
     if (below != NULL && site->address - below->base < below->bytes &&
         below->bytes - (site->address - below->base) >= site->bytes) {
-        bool heap = below->kind == REGION_HEAP;
-        (void)snprintf(words, words_room,
-                       heap ? "%s memory of malloc that it does not own (freed, or past its end)"
-                            : "%s memory that kernels may only read: `%s`",
-                       verb, below->label);
+        if (below->kind != REGION_HEAP)
+            (void)snprintf(words, words_room, "%s memory that kernels may only read: `%s`", verb,
+                           below->label);
+        else
+            (void)snprintf(words, words_room, "%s %s", verb,
+                           is_freed ? "memory that was freed"
+                                    : "past the end of memory that malloc gave");
         return;
     }
     uint64_t to_below = below == NULL ? UINT64_MAX : site->address - (below->base + below->bytes);
@@ -194,6 +197,7 @@ void fault_access(struct warp *warp, const struct fault_site *site)
     char words[256], after[384];
     const struct launch *launch = warp->runner->launch;
     char size[TEXT_NUMBER_BYTES];
+    bool is_freed = false;
     if (site->space == PTX_SHARED || site->space == PTX_LOCAL) {
         bool shared = site->space == PTX_SHARED;
         uint64_t bytes = shared ? launch->shared_bytes : warp->local_top;
@@ -203,7 +207,27 @@ void fault_access(struct warp *warp, const struct fault_site *site)
                        site->is_store ? "wrote" : "read", site->bytes, space_name(site->space),
                        (unsigned long long)site->address, text_number(bytes, size));
     } else {
-        describe_global(launch->emulator, site, words, sizeof words, after, sizeof after);
+        is_freed = heap_was_freed(&launch->emulator->heap, site->address);
+        describe_global(launch->emulator, site, is_freed, words, sizeof words, after, sizeof after);
     }
-    report(warp, site, "out of bounds", false, words, after);
+    report(warp, site, is_freed ? "use after free" : "out of bounds", false, words, after);
+}
+
+void fault_leak(struct runner *runner, const struct op *site, uint64_t allocations, uint64_t bytes)
+{
+    bool is_new = false;
+    char place[160], number[TEXT_NUMBER_BYTES], size[TEXT_NUMBER_BYTES];
+    struct fault_note *note = find_note(runner, "leak", site->instruction, &is_new);
+    if (note == NULL)
+        return;
+    note->block = UINT64_MAX - 1; /* after everything that the blocks did */
+    note->fault = (struct emulator_fault){.count = allocations, .warning = true};
+    (void)snprintf(note->fault.kind, sizeof note->fault.kind, "leak");
+    describe_place(runner->launch, site, &note->fault, place, sizeof place);
+    (void)snprintf(
+        note->fault.text, sizeof note->fault.text,
+        "%s does not free what it allocates: %s allocation%s of malloc (%s), %s bytes in "
+        "all, are left",
+        runner->launch->kernel->name, text_number(allocations, number), allocations == 1 ? "" : "s",
+        place, text_number(bytes, size));
 }

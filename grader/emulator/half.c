@@ -9,7 +9,8 @@ struct format {
     int least_exponent, most_exponent; /* of normal numbers, unbiased */
 };
 
-static const struct format half_format = {10, -14, 15}, bfloat_format = {7, -126, 127};
+static const struct format half_format = {10, -14, 15}, bfloat_format = {7, -126, 127},
+                           e5m2_format = {2, -14, 15};
 
 static double decode(uint16_t bits, const struct format *format)
 {
@@ -197,10 +198,88 @@ static double fused(double a, double b, double c)
 HALF_OPERATIONS(half)
 HALF_OPERATIONS(bfloat)
 
-uint16_t half_saturate(uint16_t a)
+static uint16_t saturate(double value, uint16_t bits, uint16_t one)
 {
-    double value = half_to_f64(a);
     if (!(value > 0))
         return 0;
-    return value < 1 ? a : 0x3C00;
+    return value < 1 ? bits : one;
+}
+
+uint16_t half_saturate(uint16_t a)
+{
+    return saturate(half_to_f64(a), a, 0x3C00);
+}
+
+uint16_t bfloat_saturate(uint16_t a)
+{
+    return saturate(bfloat_to_f64(a), a, 0x3F80);
+}
+
+static uint16_t relu(double value, uint16_t bits)
+{
+    if (value != value)
+        return 0x7FFF;
+    return value > 0 ? bits : 0;
+}
+
+uint16_t half_relu(uint16_t a)
+{
+    return relu(half_to_f64(a), a);
+}
+
+uint16_t bfloat_relu(uint16_t a)
+{
+    return relu(bfloat_to_f64(a), a);
+}
+
+uint16_t half_flush(uint16_t a)
+{
+    return (a & 0x7C00) == 0 ? a & 0x8000 : a;
+}
+
+/* ---- Eight-bit floats ------------------------------------------------------------------------ */
+
+/* e5m2 is the upper half of an f16. The formats' NaN is 0x7F; infinity saturates. */
+uint16_t quarter_e5m2_from_f64(double value)
+{
+    if (value != value)
+        return 0x7F;
+    if (fabs(value) > 57344)
+        value = copysign(57344, value);
+    const uint16_t bits = encode(value, ROUND_NEAREST, &e5m2_format);
+    const uint16_t sign = bits >> 8 & 0x80; /* encode() puts the sign at bit 15 */
+    return sign | (bits & 0x7F);
+}
+
+uint16_t quarter_e5m2_to_half(uint8_t bits)
+{
+    const uint16_t half = (uint16_t)(bits << 8);
+    return (half & 0x7FFF) > 0x7C00 ? 0x7FFF : half;
+}
+
+/* e4m3 has no infinity: exponent 15 is an ordinary one up to 448. */
+uint16_t quarter_e4m3_from_f64(double value)
+{
+    if (value != value)
+        return 0x7F;
+    const uint16_t sign = signbit(value) ? 0x80 : 0;
+    const double magnitude = fabs(value);
+    if (magnitude >= 448)
+        return sign | 0x7E;
+    int exponent = magnitude == 0 ? -6 : ilogb(magnitude);
+    if (exponent < -6)
+        exponent = -6;
+    const unsigned whole = (unsigned)rint(ldexp(magnitude, 3 - exponent));
+    const unsigned bits = ((unsigned)(exponent + 6) << 3) + whole;
+    return sign | (uint16_t)(bits > 0x7E ? 0x7E : bits);
+}
+
+uint16_t quarter_e4m3_to_half(uint8_t bits)
+{
+    if ((bits & 0x7F) == 0x7F)
+        return 0x7FFF;
+    const unsigned exponent = bits >> 3 & 15, fraction = bits & 7;
+    const double value =
+        exponent == 0 ? ldexp(fraction, -9) : ldexp(8 + fraction, (int)exponent - 10);
+    return half_from_f64((bits & 0x80) != 0 ? -value : value, ROUND_NEAREST);
 }

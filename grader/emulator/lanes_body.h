@@ -34,6 +34,44 @@ LANE_TYPE(x32, uint32_t);
     ((uint32_t)f((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16)) << 16 |            \
      f((uint16_t)a, (uint16_t)b, (uint16_t)c))
 
+#define EACH_PAIR(type, expression)                                                                \
+    ({                                                                                             \
+        uint32_t pair_ = 0;                                                                        \
+        for (unsigned shift_ = 0; shift_ < 32; shift_ += 16) {                                     \
+            const type p = (type)(a >> shift_), q = (type)(b >> shift_);                           \
+            pair_ |= (uint32_t)(uint16_t)(expression) << shift_;                                   \
+        }                                                                                          \
+        pair_;                                                                                     \
+    })
+#define EACH_HALF_SET(PREFIX, expression, yes)                                                     \
+    ({                                                                                             \
+        uint32_t pair_ = 0;                                                                        \
+        for (unsigned shift_ = 0; shift_ < 32; shift_ += 16) {                                     \
+            const float x = PREFIX##_to_f32((uint16_t)(a >> shift_));                              \
+            const float y = PREFIX##_to_f32((uint16_t)(b >> shift_));                              \
+            pair_ |= (expression) ? (uint32_t)(yes) << shift_ : 0;                                 \
+        }                                                                                          \
+        pair_;                                                                                     \
+    })
+static const uint32_t half_one = 0x3C00, bfloat_one = 0x3F80;
+#define EACH_F32C(expression)                                                                      \
+    ({                                                                                             \
+        uint64_t pair_ = 0;                                                                        \
+        for (unsigned shift_ = 0; shift_ < 64; shift_ += 32) {                                     \
+            const float p = scalar_float((uint32_t)(a >> shift_));                                 \
+            const float q = scalar_float((uint32_t)(b >> shift_));                                 \
+            const float r = scalar_float((uint32_t)(c >> shift_));                                 \
+            (void)r;                                                                               \
+            pair_ |= (uint64_t)scalar_float_bits(expression) << shift_;                            \
+        }                                                                                          \
+        pair_;                                                                                     \
+    })
+#define EACH_F32(expression)                                                                       \
+    ({                                                                                             \
+        const uint64_t c = 0;                                                                      \
+        EACH_F32C(expression);                                                                     \
+    })
+
 /* A byte that is 0 or 1 for each lane, to a mask. */
 static inline uint32_t pack_mask(const uint8_t flags[LANES])
 {
@@ -90,6 +128,7 @@ static inline uint32_t pack_mask(const uint8_t flags[LANES])
             const t_##A a = pa[lane];                                                              \
             const t_##B b = pb[lane];                                                              \
             const t_##C c = pc[lane];                                                              \
+            (void)c; /* some instructions have an operand that they do not use */                  \
             result[lane] = (t_##D)(expression);                                                    \
         }                                                                                          \
     }
@@ -269,7 +308,8 @@ static inline void store_run(struct warp *warp, const struct op *op)
     if (warp->is_run) {
         const uint64_t first = warp->run_first + (uint64_t)access->offset;
         uint8_t *data = find_run(warp, first, &region);
-        if (data != NULL && region->kind <= REGION_VARIABLE) {
+        if (data != NULL && region->kind <= REGION_VARIABLE &&
+            global_race_run(warp->runner, region, first, true)) {
             memcpy(data, warp->registers + access->registers[0], 4 * LANES);
             if (!region->all_known)
                 known_set(region->known, first - region->base, 4 * LANES);
@@ -371,6 +411,185 @@ static void store_local_32(struct warp *warp, const struct op *op)
     access_store(warp, op);
 }
 
+/* ---- Shared memory: whole words of a full warp ------------------------------------------------
+ */
+
+/* The word that each lane addresses; false: some lane is outside or between words. */
+static inline bool shared_words(const struct warp *warp, const struct op *op,
+                                const struct access *access, uint32_t words[LANES])
+{
+    const uint32_t bytes = warp->runner->launch->shared_bytes, offset = (uint32_t)access->offset;
+    uint32_t odd = 0, outside = 0;
+    if (bytes < 4)
+        return false;
+    if (access->address == ADDRESS_32) {
+        const t_u32 *address = (const t_u32 *)(const void *)(warp->registers + op->a);
+        LANE_LOOP words[lane] = address[lane] + offset;
+    } else if (access->address == ADDRESS_64) {
+        const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
+        uint64_t high = 0;
+        for (unsigned lane = 0; lane < LANES; ++lane) {
+            const uint64_t whole = address[lane] + (uint64_t)access->offset;
+            high |= whole >> 32;
+            words[lane] = (uint32_t)whole;
+        }
+        odd |= high != 0;
+    } else {
+        LANE_LOOP words[lane] = offset;
+    }
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        odd |= words[lane] & 3;
+        outside |= words[lane] > bytes - 4;
+    }
+    LANE_LOOP words[lane] /= 4;
+    return (odd | outside) == 0;
+}
+
+/* One wavefront where all lanes read one word, or each another bank; else a closer look. */
+static inline unsigned count_wavefronts(const uint32_t words[LANES])
+{
+    uint32_t same = 0, consecutive = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        same |= words[lane] ^ words[0];
+        consecutive |= words[lane] ^ (words[0] + lane);
+    }
+    if (same == 0 || consecutive == 0)
+        return 1;
+    /* Two words of one bank differ: keep the first of each bank and look for another. */
+    uint32_t first[LANES], banks = 0, clash = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        const uint32_t bank = words[lane] % LANES;
+        if ((banks >> bank & 1) == 0)
+            first[bank] = words[lane];
+        clash |= first[bank] ^ words[lane];
+        banks |= UINT32_C(1) << bank;
+    }
+    if (clash == 0)
+        return 1;
+    struct touched touched;
+    touched.count = LANES;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        touched.address[lane] = (uint64_t)words[lane] * 4;
+        touched.lane[lane] = (uint8_t)lane;
+    }
+    return shared_wavefronts(&touched, 4);
+}
+
+/* Nothing that shared_race() would have to think about: nobody else wrote in this epoch (and, for a
+ * store, nobody else read). */
+static inline bool shared_is_quiet(const struct warp *warp, const uint32_t words[LANES],
+                                   bool is_store)
+{
+    const struct runner *runner = warp->runner;
+    const uint32_t mine = runner->shared_tag | warp->number * LANES;
+    uint32_t busy = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        const uint32_t note = runner->shadow.writes[words[lane]];
+        busy |= (note ^ mine) >> SHARED_EPOCH_SHIFT == 0 && note != (mine | lane);
+        if (is_store) {
+            const uint32_t read = runner->shadow.reads[words[lane]];
+            busy |= (read ^ mine) >> SHARED_EPOCH_SHIFT == 0 && read != (mine | lane);
+        }
+    }
+    return busy == 0;
+}
+
+/* Two lanes that store to one word are a matter for shared_race(), too. */
+static inline bool are_different(const uint32_t words[LANES])
+{
+    uint32_t consecutive = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane)
+        consecutive |= words[lane] ^ (words[0] + lane);
+    if (consecutive == 0)
+        return true;
+    uint64_t seen[CAP_SHARED_BYTES / 4 / 64 / 64 + 1] = {0};
+    uint32_t twice = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        /* A small Bloom filter: a false hit only costs the slow way. */
+        const uint64_t bit = UINT64_C(1) << (words[lane] % 64);
+        uint64_t *part = &seen[words[lane] / 64 % COUNT_OF(seen)];
+        twice |= (*part & bit) != 0;
+        *part |= bit;
+    }
+    return twice == 0;
+}
+
+static void load_shared_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    struct runner *runner = warp->runner;
+    uint32_t words[LANES];
+    if (warp->active != FULL_MASK || !shared_words(warp, op, access, words)) {
+        access_load(warp, op);
+        return;
+    }
+    if (runner->launch->checks) {
+        uint32_t known = 0xF;
+        for (unsigned lane = 0; lane < LANES; ++lane)
+            known &= runner->shared_known[words[lane]];
+        if (known != 0xF || runner->shadow.unit_bytes != 4 ||
+            !shared_is_quiet(warp, words, false)) {
+            access_load(warp, op);
+            return;
+        }
+        struct shared_shadow *shadow = &runner->shadow;
+        const uint32_t mine = runner->shared_tag | warp->number * LANES;
+        const uint64_t information =
+            (uint64_t)warp->sync_epoch << 32 |
+            (op->instruction->location != NULL ? op->instruction->location->line
+                                               : op->instruction->line);
+        for (unsigned lane = 0; lane < LANES; ++lane) {
+            uint32_t note = shadow->reads[words[lane]];
+            if ((note ^ mine) >> SHARED_EPOCH_SHIFT != 0)
+                note = mine | lane;
+            else if (((note ^ mine) & SHARED_THREAD) / LANES != 0)
+                note |= SHARED_MANY_WARPS;
+            else if ((note & SHARED_THREAD) != ((mine | lane) & SHARED_THREAD))
+                note |= SHARED_MANY_LANES;
+            shadow->reads[words[lane]] = note;
+            shadow->read_information[words[lane]] = information;
+        }
+    }
+    t_u32 *const result = (t_u32 *)(void *)(warp->registers + access->registers[0]);
+    const t_u32 *const shared = (const t_u32 *)(const void *)runner->shared;
+    for (unsigned lane = 0; lane < LANES; ++lane)
+        result[lane] = shared[words[lane]];
+    runner->counters.shared_load.requests += 1;
+    runner->counters.shared_load.sectors += count_wavefronts(words);
+}
+
+static void store_shared_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    struct runner *runner = warp->runner;
+    uint32_t words[LANES];
+    if (warp->active != FULL_MASK || !shared_words(warp, op, access, words) ||
+        (runner->launch->checks && (runner->shadow.unit_bytes != 4 || !are_different(words) ||
+                                    !shared_is_quiet(warp, words, true)))) {
+        access_store(warp, op);
+        return;
+    }
+    const t_u32 *const value =
+        (const t_u32 *)(const void *)(warp->registers + access->registers[0]);
+    t_u32 *const shared = (t_u32 *)(void *)runner->shared;
+    for (unsigned lane = 0; lane < LANES; ++lane)
+        shared[words[lane]] = value[lane];
+    if (runner->launch->checks) {
+        const uint32_t mine = runner->shared_tag | warp->number * LANES;
+        const uint64_t information =
+            (uint64_t)warp->sync_epoch << 32 |
+            (op->instruction->location != NULL ? op->instruction->location->line
+                                               : op->instruction->line);
+        for (unsigned lane = 0; lane < LANES; ++lane) {
+            runner->shadow.writes[words[lane]] = mine | lane;
+            runner->shadow.write_information[words[lane]] = information;
+            runner->shared_known[words[lane]] = 0xF;
+        }
+    }
+    runner->counters.shared_store.requests += 1;
+    runner->counters.shared_store.sectors += count_wavefronts(words);
+}
+
 /* ---- Parameters of a kernel: the same for all
  * ---------------------------------------------------- */
 
@@ -400,5 +619,7 @@ const struct lanes LANES_NAME = {.handlers = handlers,
                                  .store_global_32_again = store_global_32_again,
                                  .load_local_32 = load_local_32,
                                  .store_local_32 = store_local_32,
+                                 .load_shared_32 = load_shared_32,
+                                 .store_shared_32 = store_shared_32,
                                  .broadcast_32 = broadcast_32,
                                  .broadcast_64 = broadcast_64};

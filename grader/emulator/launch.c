@@ -120,6 +120,8 @@ void emulator_free(struct emulator *emulator)
     for (size_t i = 0; i < emulator->region_count; ++i) {
         free(emulator->regions[i]->data);
         free(emulator->regions[i]->known);
+        free(emulator->regions[i]->writers);
+        free(emulator->regions[i]->readers);
         free(emulator->regions[i]);
     }
     free(emulator->regions);
@@ -192,8 +194,10 @@ int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, s
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
-/* Instructions that a runner takes from the budget at a time. */
-#define BUDGET_SHARE 1000000
+/* Instructions that a runner takes from the budget at a time: few enough that what the others hold
+ * in hand (and give back after each block) does not matter. */
+#define BUDGET_SHARE_MOST 1000000
+#define BUDGET_SHARE_LEAST 16
 
 static int64_t now_ns(void)
 {
@@ -219,13 +223,21 @@ bool runner_more_budget(struct warp *warp, const struct op *op)
 {
     struct runner *runner = warp->runner;
     struct launch *launch = runner->launch;
+    if (launch->interrupted != NULL && launch->interrupted()) {
+        atomic_store(&launch->was_interrupted, true);
+        runner->stopped = true;
+        return false;
+    }
     const bool late = launch->deadline_ns != 0 && now_ns() > launch->deadline_ns;
     uint64_t left = atomic_load(&launch->budget);
-    uint64_t share = 0;
-    do
-        share = left < BUDGET_SHARE ? left : BUDGET_SHARE;
-    while (!atomic_compare_exchange_weak(&launch->budget, &left, left - share));
-    runner->budget += share;
+    /* A block may be longer than a share. */
+    while (runner->budget < op->imm && left > 0 && !late) {
+        const uint64_t share = left < launch->budget_share ? left : launch->budget_share;
+        if (atomic_compare_exchange_weak(&launch->budget, &left, left - share)) {
+            runner->budget += share;
+            left -= share;
+        }
+    }
     if (runner->budget >= op->imm && !late)
         return true;
     struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(warp->active)};
@@ -250,10 +262,13 @@ static void *work(void *payload)
         const uint64_t first = atomic_fetch_add(&launch->next_block, launch->chunk);
         for (uint64_t block = first; block < first + launch->chunk; ++block) {
             if (block >= launch->blocks || block > atomic_load(&launch->stop_block) ||
-                atomic_load(&launch->out_of_budget) || atomic_load(&launch->no_memory))
+                atomic_load(&launch->out_of_budget) || atomic_load(&launch->no_memory) ||
+                atomic_load(&launch->was_interrupted))
                 return NULL;
             runner->stopped = false;
             block_run(runner, block);
+            (void)atomic_fetch_add(&launch->budget, runner->budget);
+            runner->budget = 0;
         }
     }
 }
@@ -262,7 +277,8 @@ static int prepare_runner(struct runner *runner, struct launch *launch)
 {
     *runner = (struct runner){.launch = launch, .warp_count = launch->warps_per_block};
     runner->tid = calloc(launch->warps_per_block, sizeof *runner->tid);
-    if (runner->tid == NULL)
+    runner->block_runs = calloc(launch->kernel->block_count + 1, sizeof *runner->block_runs);
+    if (runner->tid == NULL || runner->block_runs == NULL)
         return -1;
     for (unsigned thread = 0; thread < launch->warps_per_block * LANES; ++thread) {
         uint32_t(*const tid)[LANES] = runner->tid[thread / LANES];
@@ -270,13 +286,7 @@ static int prepare_runner(struct runner *runner, struct launch *launch)
         tid[1][thread % LANES] = thread / launch->block[0] % launch->block[1];
         tid[2][thread % LANES] = thread / launch->block[0] / launch->block[1];
     }
-    if (launch->shared_bytes > 0) {
-        runner->shared = calloc(1, launch->shared_bytes + 64u);
-        runner->shared_known = calloc(1, launch->shared_bytes / 8 + 64u);
-        if (runner->shared == NULL || runner->shared_known == NULL)
-            return -1;
-    }
-    return 0;
+    return shared_prepare(runner, launch->shared_bytes, launch->kernel->small_shared);
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -337,15 +347,48 @@ static void add_direction(struct traffic_direction *to, const struct traffic_dir
     to->store.sectors += from->store.sectors;
 }
 
+/* What this launch allocated and did not free, by call of malloc. */
+static void report_leaks(struct runner *runner)
+{
+    const struct heap *heap = &runner->launch->emulator->heap;
+    struct {
+        const struct op *site;
+        uint64_t allocations, bytes;
+    } leaks[CAP_FAULT_LINES];
+    unsigned count = 0;
+    for (size_t i = runner->launch->first_chunk; i < heap->chunk_count; ++i) {
+        if (heap->chunks[i].freed)
+            continue;
+        unsigned k = 0;
+        while (k < count && leaks[k].site->instruction != heap->chunks[i].site->instruction)
+            ++k;
+        if (k == COUNT_OF(leaks))
+            continue;
+        if (k == count) {
+            leaks[count++].site = heap->chunks[i].site;
+            leaks[k].allocations = leaks[k].bytes = 0;
+        }
+        leaks[k].allocations += 1;
+        leaks[k].bytes += heap->chunks[i].bytes;
+    }
+    for (unsigned k = 0; k < count; ++k)
+        fault_leak(runner, leaks[k].site, leaks[k].allocations, leaks[k].bytes);
+}
+
 static int collect(struct emulator_result *result, struct launch *launch, struct runner *runners,
                    unsigned count, struct error *err)
 {
     for (unsigned w = 0; w < count; ++w) {
         add_direction(&result->traffic.global, &runners[w].traffic.global);
         add_direction(&result->traffic.local_array, &runners[w].traffic.local_array);
+        counters_collect(&result->counters, &runners[w]);
         result->warps += runners[w].warps_run;
         result->warp_instructions += runners[w].instructions;
     }
+    if (atomic_load(&launch->was_interrupted))
+        return error_set(err, ERROR_INTERRUPTED, "interrupted");
+    if (launch->checks)
+        report_leaks(&runners[0]);
     if (atomic_load(&launch->no_memory) || merge_faults(result, runners, count) != 0)
         return error_no_memory(err);
     result->printed = launch->printed;
@@ -481,6 +524,8 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
     struct launch launch = {.emulator = emulator,
                             .kernel = kernel,
                             .checks = !options->no_checks,
+                            .interrupted = options->interrupted,
+                            .first_chunk = emulator->heap.chunk_count,
                             .printed = bytes_with_limit(CAP_PRINTED_BYTES)};
     if (check_shape(&kernel->entry->face, request, &launch, err) != 0 ||
         copy_arguments(emulator, kernel, request, err) != 0)
@@ -501,10 +546,15 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
         threads = (unsigned)launch.blocks;
     launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
     launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
+    const uint64_t part = launch.budget_given / threads / 64;
+    launch.budget_share = part > BUDGET_SHARE_MOST    ? BUDGET_SHARE_MOST
+                          : part < BUDGET_SHARE_LEAST ? BUDGET_SHARE_LEAST
+                                                      : part;
     (void)pthread_mutex_init(&launch.lock, NULL);
     int status = run_all(ret, &launch, threads, err);
     (void)pthread_mutex_destroy(&launch.lock);
     bytes_release(&launch.printed);
+    races_forget(emulator);
     if (status != 0)
         emulator_result_release(ret);
     return status;

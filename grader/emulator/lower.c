@@ -413,8 +413,8 @@ static void lower_plain(struct lowering *lowering, const struct ptx_instruction 
     if (lower_is_hint(instruction) || lower_control(lowering, instruction) ||
         lower_barrier(lowering, instruction) || lower_memory(lowering, instruction) ||
         exchange_lower(lowering, instruction) || lower_carry(lowering, instruction) ||
-        atomics_lower(lowering, instruction) || lower_predicate(lowering, instruction) ||
-        lower_vector_mov(lowering, instruction))
+        atomics_lower(lowering, instruction) || async_lower(lowering, instruction) ||
+        lower_predicate(lowering, instruction) || lower_vector_mov(lowering, instruction))
         return;
     if (strcmp(instruction->opcode, "setp") == 0)
         lower_compare(lowering, instruction, false);
@@ -543,8 +543,11 @@ bool lower_function(struct lowering *lowering)
         header->detail = block;
         header->target = b;
         header->imm = block->last - block->first;
-        for (uint32_t i = block->first; i < block->last && !lower_refused(lowering); ++i)
+        block->number = (uint32_t)lowering->kernel->block_count++;
+        for (uint32_t i = block->first; i < block->last && !lower_refused(lowering); ++i) {
+            ++block->kinds[counters_classify(&body->instructions[i])];
             lower_instruction(lowering, &body->instructions[i], block, b);
+        }
         if (lower_refused(lowering))
             return kernel_has_refusal(lowering->kernel);
     }

@@ -83,6 +83,16 @@ bool lower_branch(struct lowering *lowering, const struct ptx_instruction *instr
     return true;
 }
 
+/* A fence orders what the block does with what other blocks do; one of the block's own does not. */
+static bool lower_fence(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    if (strcmp(instruction->opcode, "membar") != 0 && strcmp(instruction->opcode, "fence") != 0)
+        return false;
+    if (!lower_has(instruction, "cta"))
+        (void)lower_step(lowering, races_fence);
+    return true;
+}
+
 bool lower_control(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const char *opcode = instruction->opcode;
@@ -96,6 +106,8 @@ bool lower_control(struct lowering *lowering, const struct ptx_instruction *inst
             lower_jump(lowering, simple[i].run, NO_BLOCK);
             return true;
         }
+    if (lower_fence(lowering, instruction))
+        return true;
     if (strcmp(opcode, "call") == 0)
         return lower_call(lowering, instruction);
     return false;

@@ -8,9 +8,17 @@
 
 struct composed { /* what the name of a row leaves out */
     char text[128];
-    bool flush;             /* .ftz */
+    bool flush, relu;       /* .ftz, .relu of a floating-point result */
     enum ptx_type saturate; /* .sat of a floating-point result; PTX_NO_TYPE: no */
 };
+
+static enum ptx_type first_type(const struct ptx_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->modifier_count; ++i)
+        if (lower_modifier_type(instruction, i) != PTX_NO_TYPE)
+            return lower_modifier_type(instruction, i);
+    return PTX_NO_TYPE;
+}
 
 static bool is_one_of(const char *text, const char *const *list, size_t count)
 {
@@ -28,17 +36,20 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
     static const char *const unsigned_shift[] = {"shr"};
     const char *opcode = instruction->opcode;
     const enum ptx_type last = lower_type(instruction);
-    enum ptx_type first = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && first == PTX_NO_TYPE; ++i)
-        first = lower_modifier_type(instruction, i);
+    const enum ptx_type first = first_type(instruction);
     const bool floating = ptx_type_is_float(first) || ptx_type_is_float(last);
     *ret = (struct composed){.saturate = PTX_NO_TYPE};
     size_t used = (size_t)snprintf(ret->text, sizeof ret->text, "%.32s", opcode);
     const char *saturate = "";
+    unsigned types_seen = 0;
     for (unsigned i = 0; i < instruction->modifier_count; ++i) {
         const char *modifier = instruction->modifiers[i];
         if (strcmp(modifier, "ftz") == 0) {
             ret->flush = true;
+            continue;
+        }
+        if (strcmp(modifier, "relu") == 0 && floating) {
+            ret->relu = true;
             continue;
         }
         if (strcmp(modifier, "sat") == 0) {
@@ -55,7 +66,7 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
         enum ptx_type type = ptx_type_find(modifier, strlen(modifier));
         char bits[8];
         if (type != PTX_NO_TYPE && type != PTX_PRED &&
-            ((is_one_of(opcode, typeless, 3) && type == first) ||
+            ((is_one_of(opcode, typeless, 3) && types_seen++ == 0) ||
              (is_one_of(opcode, unsigned_shift, 1) && type >= PTX_B8 && type <= PTX_B64))) {
             (void)snprintf(bits, sizeof bits, "%c%u",
                            opcode[0] == 's' && opcode[1] == 'h' ? 'u' : 'b',
@@ -72,10 +83,22 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
     }
 }
 
-static uint32_t flushed(struct lowering *lowering, uint32_t value)
+/* The row that flushes subnormal numbers of a type; NULL: its .ftz is about something else. */
+static const char *flush_row(enum ptx_type type)
 {
-    uint32_t temporary = lower_temporary(lowering, WIDTH_32);
-    lower_row(lowering, "flush.f32", temporary, value, 0, 0, 0);
+    return type == PTX_F32     ? "flush.f32"
+           : type == PTX_F16   ? "flush.f16"
+           : type == PTX_F16X2 ? "flush.f16x2"
+                               : NULL;
+}
+
+static uint32_t flushed(struct lowering *lowering, uint32_t value, enum ptx_type type)
+{
+    const char *row = flush_row(type);
+    if (row == NULL)
+        return value;
+    uint32_t temporary = lower_temporary(lowering, type == PTX_F16 ? WIDTH_16 : WIDTH_32);
+    lower_row(lowering, row, temporary, value, 0, 0, 0);
     return temporary;
 }
 
@@ -129,9 +152,59 @@ static uint32_t cut_to_byte(struct lowering *lowering, uint32_t value, enum ptx_
     return temporary;
 }
 
+/* min and max of three: of the first two, and then of that and the third. */
+static bool lower_three(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const bool mine =
+        strcmp(instruction->opcode, "min") == 0 || strcmp(instruction->opcode, "max") == 0;
+    if (!mine || instruction->operand_count != 4 || lower_type(instruction) != PTX_F32)
+        return false;
+    struct composed composed;
+    compose(instruction, &composed);
+    uint32_t values[3];
+    for (unsigned i = 0; i < 3; ++i) {
+        values[i] = lower_value(lowering, &instruction->operands[i + 1], WIDTH_32, PTX_F32);
+        values[i] = composed.flush ? flushed(lowering, values[i], PTX_F32) : values[i];
+    }
+    const uint32_t first = lower_temporary(lowering, WIDTH_32);
+    lower_row(lowering, composed.text, first, values[0], values[1], 0, 0);
+    lower_row(lowering, composed.text, lower_result(lowering, &instruction->operands[0], WIDTH_32),
+              first, values[2], 0, 0);
+    return true;
+}
+
+/* lop3.BOOL.b32 d|p, a, b, c, table, q: p = (d != 0) BOOL q */
+static bool lower_lop3_predicate(struct lowering *lowering,
+                                 const struct ptx_instruction *instruction)
+{
+    static const char *const boolean_names[] = {"and", "or"};
+    const int boolean = lower_choose(instruction, boolean_names, COUNT_OF(boolean_names));
+    const struct ptx_operand *operands = instruction->operands;
+    if (strcmp(instruction->opcode, "lop3") != 0 || boolean < 0)
+        return false;
+    if (instruction->operand_count != 6 || operands[0].kind != PTX_OPERAND_PAIR ||
+        operands[4].kind != PTX_OPERAND_INTEGER) {
+        lower_refuse(lowering, "it is not understood");
+        return true;
+    }
+    uint32_t values[3];
+    for (unsigned i = 0; i < 3; ++i)
+        values[i] = lower_value(lowering, &operands[i + 1], WIDTH_32, PTX_B32);
+    const uint32_t q = lower_value(lowering, &operands[5], WIDTH_PREDICATE, PTX_PRED);
+    const uint32_t d = lower_result(lowering, &operands[0].children[0], WIDTH_32);
+    const uint32_t p = lower_temporary(lowering, WIDTH_PREDICATE);
+    lower_row(lowering, "lop3.b32", d, values[0], values[1], values[2], operands[4].value);
+    lower_row(lowering, "setp.ne.b32", p, d, lower_constant(lowering, WIDTH_32, 0), 0, 0);
+    predicate_logic(lowering, (unsigned)boolean,
+                    lower_result(lowering, &operands[0].children[1], WIDTH_PREDICATE), p, q);
+    return true;
+}
+
 void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     struct composed composed;
+    if (lower_three(lowering, instruction) || lower_lop3_predicate(lowering, instruction))
+        return;
     compose(instruction, &composed);
     const struct row *row = row_find(composed.text);
     const size_t extra = strcmp(instruction->opcode, "lop3") == 0 ? 1 : 0;
@@ -145,7 +218,7 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
         return;
     }
     const struct ptx_operand *operands = instruction->operands;
-    const enum ptx_type last = lower_type(instruction);
+    const enum ptx_type last = lower_type(instruction), first = first_type(instruction);
     uint32_t sources[ROW_OPERANDS] = {0};
     for (unsigned i = 0; i < row->operands; ++i) {
         const enum width width = row->operand[i].width;
@@ -155,7 +228,9 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
         if (row_needs_narrow_operand(instruction) && ptx_type_bytes(last) == 1)
             sources[i] = cut_to_byte(lowering, sources[i], last);
         if (composed.flush && row->operand[i].type == PTX_F32)
-            sources[i] = flushed(lowering, sources[i]);
+            sources[i] = flushed(lowering, sources[i], PTX_F32);
+        else if (composed.flush && (last == PTX_F16 || last == PTX_F16X2) && first == last)
+            sources[i] = flushed(lowering, sources[i], last);
     }
     uint64_t imm = 0;
     if (extra != 0) {
@@ -171,11 +246,15 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
     uint32_t d =
         wider ? lower_temporary(lowering, row->d) : lower_result(lowering, &operands[0], row->d);
     lower_emit_row(lowering, row, d, sources, imm);
-    enum ptx_type first = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && first == PTX_NO_TYPE; ++i)
-        first = lower_modifier_type(instruction, i);
-    if (composed.flush && row->d == WIDTH_32 && first == PTX_F32)
-        lower_row(lowering, "flush.f32", d, d, 0, 0, 0);
+    if (composed.flush && flush_row(first) != NULL &&
+        (row->operand[0].type == PTX_F32 || first != PTX_F32 ||
+         row_needs_narrow_operand(instruction)))
+        lower_row(lowering, flush_row(first), d, d, 0, 0, 0);
+    if (composed.relu) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "relu.%s", ptx_type_name(first));
+        lower_row(lowering, text, d, d, 0, 0, 0);
+    }
     if (composed.saturate != PTX_NO_TYPE) {
         char text[32];
         (void)snprintf(text, sizeof text, "saturate.%s", ptx_type_name(composed.saturate));
@@ -188,6 +267,26 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
 /* ---- Predicates ----------------------------------------------------------------------------- */
 
 static const char *const boolean_names[] = {"and", "or", "xor"};
+
+/* setp.CMP.f16x2 p|q, a, b: p is the lower half's, q the upper's. */
+static void compare_pair(struct lowering *lowering, const struct ptx_instruction *instruction,
+                         enum ptx_type type)
+{
+    const struct ptx_operand *operands = instruction->operands;
+    char text[32];
+    (void)snprintf(text, sizeof text, "setp.%.8s.%s", instruction->modifiers[0],
+                   type == PTX_F16X2 ? "f16" : "bf16");
+    const uint32_t a = lower_value(lowering, &operands[1], WIDTH_32, PTX_B32);
+    const uint32_t b = lower_value(lowering, &operands[2], WIDTH_32, PTX_B32);
+    for (unsigned half = 0; half < 2; ++half) {
+        const uint32_t x = lower_temporary(lowering, WIDTH_16);
+        const uint32_t y = lower_temporary(lowering, WIDTH_16);
+        lower_row(lowering, "piece.b16.b32", x, a, 0, 0, 16 * half);
+        lower_row(lowering, "piece.b16.b32", y, b, 0, 0, 16 * half);
+        lower_row(lowering, text,
+                  lower_result(lowering, &operands[0].children[half], WIDTH_PREDICATE), x, y, 0, 0);
+    }
+}
 
 /* setp.CMP{.BOOL}{.ftz}.TYPE p{|q}, a, b{, {!}c}   and set, which gives a number instead */
 void lower_compare(struct lowering *lowering, const struct ptx_instruction *instruction,
@@ -208,6 +307,15 @@ void lower_compare(struct lowering *lowering, const struct ptx_instruction *inst
         lower_refuse(lowering, "it has %zu operands, which is not understood", count);
         return;
     }
+    if (type == PTX_F16X2 || type == PTX_BF16X2) {
+        if (is_set && !combined)
+            lower_lane_wise(lowering, instruction);
+        else if (!is_set && !combined && operands[0].kind == PTX_OPERAND_PAIR)
+            compare_pair(lowering, instruction, type);
+        else
+            lower_refuse(lowering, "the emulator does not run this instruction");
+        return;
+    }
     (void)snprintf(text, sizeof text, "setp.%.8s.%s", instruction->modifiers[0],
                    ptx_type_name(type));
     const struct row *row = row_find(text);
@@ -219,8 +327,8 @@ void lower_compare(struct lowering *lowering, const struct ptx_instruction *inst
     for (unsigned i = 0; i < 2; ++i) {
         sources[i] =
             lower_value(lowering, &operands[i + 1], row->operand[i].width, row->operand[i].type);
-        if (flush && type == PTX_F32)
-            sources[i] = flushed(lowering, sources[i]);
+        if (flush && (type == PTX_F32 || type == PTX_F16))
+            sources[i] = flushed(lowering, sources[i], type);
     }
     uint32_t third = combined ? lower_value(lowering, &operands[3], WIDTH_PREDICATE, PTX_PRED) : 0;
     const struct ptx_operand *p = &operands[0], *q = NULL;
@@ -253,9 +361,7 @@ void lower_compare(struct lowering *lowering, const struct ptx_instruction *inst
     if (!is_set)
         return;
     /* set: all ones or zero, or 1.0 or 0.0 */
-    enum ptx_type result_type = PTX_NO_TYPE;
-    for (unsigned i = 0; i < instruction->modifier_count && result_type == PTX_NO_TYPE; ++i)
-        result_type = lower_modifier_type(instruction, i);
+    const enum ptx_type result_type = first_type(instruction);
     const bool real = ptx_type_is_float(result_type);
     const enum width width = lower_register_width(result_type);
     uint64_t yes = !real ? UINT64_MAX : width == WIDTH_32 ? 0x3F800000 : 0x3C00;
@@ -320,12 +426,12 @@ bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruction *i
         return false;
     const unsigned pieces = (unsigned)vector->child_count;
     const unsigned piece = pieces == 0 ? 0 : bytes / pieces;
-    if ((bytes != 4 && bytes != 8) || (pieces != 2 && pieces != 4) || piece < 2) {
+    if (bytes > 8 || (pieces != 2 && pieces != 4) || piece < 1 || bytes % pieces != 0) {
         lower_refuse(lowering, "a vector of this shape is not understood");
         return true;
     }
-    const enum width whole = bytes == 4 ? WIDTH_32 : WIDTH_64;
-    const enum width part = piece == 2 ? WIDTH_16 : WIDTH_32;
+    const enum width whole = lower_register_width(lower_type(instruction));
+    const enum width part = piece <= 2 ? WIDTH_16 : WIDTH_32;
     char text[32];
     if (packs) {
         uint32_t sources[ROW_OPERANDS] = {0};

@@ -164,6 +164,8 @@ static step_handler choose_handler(struct lowering *lowering, const struct acces
                                    uint32_t base)
 {
     const struct lanes *lanes = lanes_best();
+    if (access->is_strong)
+        return access->is_store ? access_store : access_load;
     if (access->space == PTX_PARAM)
         return access_load_parameter;
     if (access->space == PTX_GLOBAL && access->address == ADDRESS_64 && access->count == 1 &&
@@ -178,6 +180,9 @@ static step_handler choose_handler(struct lowering *lowering, const struct acces
     if (access->space == PTX_LOCAL && access->element_bytes == 4 && access->register_bytes == 4 &&
         (access->count & (access->count - 1)) == 0)
         return access->is_store ? lanes->store_local_32 : lanes->load_local_32;
+    if (access->space == PTX_SHARED && access->element_bytes == 4 && access->register_bytes == 4 &&
+        access->count == 1 && access->registers[0] != UINT32_MAX)
+        return access->is_store ? lanes->store_shared_32 : lanes->load_shared_32;
     return access->is_store ? access_store : access_load;
 }
 
@@ -200,6 +205,7 @@ static bool lower_broadcast(struct lowering *lowering, const struct access *acce
 static void lower_access(struct lowering *lowering, const struct ptx_instruction *instruction,
                          bool is_store)
 {
+    static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
     struct access *access = arena_alloc(lowering->arena, sizeof *access);
     if (access == NULL) {
         lowering->failed = true;
@@ -215,6 +221,7 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
     access->is_store = is_store;
     access->counted = true;
     access->space = space_of(instruction);
+    access->is_strong = lower_choose(instruction, strong, COUNT_OF(strong)) >= 0;
     uint32_t base = lower_address(lowering, address, access);
     data_registers(lowering, data, type, access);
     if (lower_refused(lowering))
@@ -225,6 +232,8 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
         access->space = PTX_LOCAL; /* a generic access to a local variable by name */
     if (access->space == PTX_CONST)
         access->counted = false;
+    if ((access->space == PTX_SHARED || access->space == PTX_GENERIC) && access->element_bytes < 4)
+        lowering->kernel->small_shared = true;
     if (lower_refused(lowering) || lower_broadcast(lowering, access))
         return;
     struct op *op = lower_step(lowering, choose_handler(lowering, access, base));

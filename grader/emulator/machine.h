@@ -70,10 +70,12 @@ struct op {
     const struct ptx_instruction *instruction; /* NULL: the emulator's own */
 };
 
-struct block {            /* basic block */
-    uint32_t first, last; /* instructions of the function: [first, last) */
-    uint32_t op;          /* its first op: the block header */
-    uint32_t meets;       /* its immediate post-dominator, or NO_BLOCK: the end of the function */
+struct block {                           /* a basic block */
+    uint32_t kinds[EMULATOR_KIND_COUNT]; /* of its instructions */
+    uint32_t number;                     /* among all blocks of the kernel */
+    uint32_t first, last;                /* instructions of the function: [first, last) */
+    uint32_t op;                         /* its first op: the block header */
+    uint32_t meets; /* its immediate post-dominator, or NO_BLOCK: the end of the function */
 };
 #define NO_BLOCK UINT32_MAX
 
@@ -84,6 +86,7 @@ struct access {
     enum ptx_space space;
     enum address_kind address; /* ADDRESS_FRAME: `offset` counts from the frame's local memory */
     bool is_store;
+    bool is_strong;         /* volatile, relaxed, acquire …: no race */
     bool counted;           /* parameters of functions are no traffic */
     uint8_t element_bytes;  /* in memory */
     uint8_t register_bytes; /* of one lane of each register */
@@ -129,8 +132,10 @@ struct kernel {
     uint32_t *program_of;     /* per function of the module: index + 1; 0: cannot be called */
     struct program *programs; /* the entry's first */
     size_t program_count;
+    size_t block_count; /* of all programs */
     struct shared_variable *shared;
     size_t shared_count;
+    bool small_shared;     /* it accesses shared memory in pieces smaller than a word */
     uint32_t shared_bytes; /* static; dynamic shared memory begins at the next multiple of 16 */
     const char *name;      /* of the entry, for people: demangled, without arguments */
     char refusal[512];     /* not empty: it contains something that we do not run */
@@ -163,6 +168,7 @@ struct region {
     uint8_t *known; /* a bit for each byte: written or copied in; NULL: all are */
     bool all_known; /* so that the bits need not be looked at */
     enum region_kind kind;
+    _Atomic(uint32_t *) writers, readers; /* races.c: per word, the block + 1; NULL: not written */
     char label[64];
 };
 
@@ -171,6 +177,7 @@ struct heap { /* device malloc */
     uint32_t *owner; /* per 16 bytes: number of the allocation + 1; 0: nobody's */
     struct heap_chunk {
         uint64_t offset, bytes;
+        const struct op *site; /* the call of malloc */
         bool freed;
     } * chunks;
     size_t chunk_count, chunk_capacity;
@@ -254,6 +261,7 @@ struct warp {
     uint64_t patience;       /* instructions since lanes were last let go */
     unsigned turn;           /* the group that runs, or runs next */
     bool yields;             /* the turn is over */
+    bool polls;              /* has looked at memory that others may change, in this slice */
     struct group groups[LANES];
     struct record records[RECORDS];
     struct frame *entry_frame;
@@ -269,12 +277,29 @@ struct fault_note { /* a kind of fault at an instruction, as one runner met it *
     unsigned sequence;
 };
 
+/* Notes about a unit of shared memory: who touched it last, and when (shared.c). */
+#define SHARED_THREAD UINT32_C(0x3FF)
+#define SHARED_ATOMIC (UINT32_C(1) << 10)
+#define SHARED_MANY_LANES (UINT32_C(1) << 11)
+#define SHARED_MANY_WARPS (UINT32_C(1) << 12)
+#define SHARED_EPOCH_SHIFT 13
+
+struct shared_shadow {
+    unsigned unit_bytes;
+    size_t units;
+    uint32_t *writes, *reads;
+    uint64_t *write_information, *read_information; /* sync_epoch << 32 | source line */
+};
+
 struct launch;
 
 struct runner {
     struct launch *launch;
-    struct region *last_region; /* most accesses fall where the one before fell */
-    uint8_t *shared, *shared_known;
+    struct region *last_region;     /* most accesses fall where the one before fell */
+    uint8_t *shared, *shared_known; /* known: the low four bits of one byte a word */
+    struct shared_shadow shadow;
+    uint32_t shared_tag; /* the epoch, in its place in a note */
+    bool fenced;         /* the block has ordered itself with others */
     uint32_t block[3];
     uint64_t block_number;
     uint32_t (*tid)[3][LANES];                     /* per warp of a block */
@@ -282,13 +307,14 @@ struct runner {
     bool warp_done[CAP_BLOCK_THREADS / LANES];
     unsigned warp_count, warps_done;
     uint32_t barrier_arrived[BARRIERS]; /* threads that arrived by bar.arrive */
-    uint64_t barriers;
     uint32_t threads_live;
     struct warp *spare;
     uint64_t memory_used; /* of warps and frames */
     struct fault_note *faults;
     size_t fault_count;
     struct traffic traffic;
+    struct emulator_counters counters;
+    uint64_t *block_runs; /* per block of the kernel: how often a group entered it */
     uint64_t warps_run, instructions, budget; /* budget: left before asking for more */
     bool stopped;
     _Alignas(64) uint8_t scratch[512];
@@ -308,8 +334,10 @@ struct launch {
     pthread_mutex_t lock;            /* printed */
     struct bytes printed;
     bool printed_cut;
-    atomic_bool no_memory, out_of_budget;
-    uint64_t budget_given;
+    bool (*interrupted)(void); /* or NULL */
+    size_t first_chunk;        /* of the heap, that this launch can make */
+    atomic_bool no_memory, out_of_budget, was_interrupted;
+    uint64_t budget_given, budget_share;
     uint64_t chunk; /* blocks that a runner takes at a time */
 };
 
@@ -320,10 +348,15 @@ struct lanes {
     step_handler load_global_32, store_global_32; /* the common case: 32 bits, 64-bit address */
     step_handler load_global_32_again, store_global_32_again; /* … same address register */
     step_handler load_local_32, store_local_32; /* words of one offset, one or several */
-    lane_handler broadcast_32, broadcast_64;    /* op->detail: what every lane gets */
+    step_handler load_shared_32, store_shared_32;
+    lane_handler broadcast_32, broadcast_64; /* op->detail: what every lane gets */
 };
 extern const struct lanes lanes_base, lanes_avx2;
 const struct lanes *lanes_best(void);
+
+/* counters.c */
+enum emulator_kind counters_classify(const struct ptx_instruction *instruction);
+void counters_collect(struct emulator_counters *total, const struct runner *runner);
 
 /* kernel.c: NULL with *err only for no memory; a kernel that cannot run has its refusal filled. */
 struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *entry,
@@ -400,8 +433,10 @@ const struct op *builtin_call(struct warp *warp, const struct op *op);
 bool kernel_has_refusal(const struct kernel *kernel);
 
 /* access.c, for atomics: the bytes that one lane addresses, or NULL after reporting a fault. */
+enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
-                           unsigned lane, bool is_store, enum ptx_space *space, uint64_t *address);
+                           unsigned lane, enum access_kind kind, unsigned bytes,
+                           enum ptx_space *space, uint64_t *address);
 uint64_t access_lane_address(const struct warp *warp, const struct op *op,
                              const struct access *access, unsigned lane);
 /* Local memory of one lane: bytes [offset, offset + bytes) of its own. */
@@ -412,6 +447,22 @@ void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, ui
 bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes);
 void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes, bool known);
 
+/* shared.c */
+int shared_prepare(struct runner *runner, uint32_t bytes, bool by_byte);
+void shared_release(struct runner *runner);
+bool shared_is_known(const struct runner *runner, uint64_t address, unsigned bytes);
+void shared_set_known(struct runner *runner, uint64_t address, unsigned bytes);
+void shared_race(struct warp *warp, const struct op *op, unsigned lane, uint64_t address,
+                 unsigned bytes, enum access_kind kind, bool same_value);
+void shared_next_epoch(struct runner *runner);
+
+/* races.c */
+void global_race(struct warp *warp, const struct op *op, unsigned lane, struct region *region,
+                 uint64_t address, unsigned bytes, enum access_kind kind, bool same_value);
+bool global_race_run(struct runner *runner, struct region *region, uint64_t address, bool is_store);
+void races_fence(struct warp *warp, const struct op *op);
+void races_forget(struct emulator *emulator); /* after a launch */
+
 /* traffic.c */
 struct touched { /* what the lanes of one instruction touched in one space */
     unsigned count;
@@ -420,6 +471,11 @@ struct touched { /* what the lanes of one instruction touched in one space */
 };
 void traffic_count_global(struct traffic_count *count, const struct touched *touched,
                           unsigned bytes);
+void traffic_count_atomic(struct traffic_count *count, const struct touched *touched,
+                          unsigned bytes);
+/* How many wavefronts the banks of shared memory need; shared_count() adds them up. */
+unsigned shared_wavefronts(const struct touched *touched, unsigned bytes);
+void shared_count(struct warp *warp, const struct touched *touched, unsigned bytes, bool is_store);
 void traffic_count_local(struct traffic_count *count, const struct touched *touched,
                          unsigned bytes);
 
@@ -433,8 +489,12 @@ void barriers_report(struct runner *runner); /* nobody can go on: who waits wher
 /* predicates.c */
 void predicate_not(struct warp *warp, const struct op *op);
 
+/* faults.c: a warning about memory that the launch took and did not give back. */
+void fault_leak(struct runner *runner, const struct op *site, uint64_t allocations, uint64_t bytes);
+
 /* builtin.c: is [offset, offset + bytes) of the heap inside one allocation that is not freed? */
 bool heap_holds(struct heap *heap, uint64_t offset, unsigned bytes);
+bool heap_was_freed(struct heap *heap, uint64_t address);
 const char *heap_refuses(struct heap *heap, uint64_t offset); /* why free() cannot have it */
 
 /* special.c: %tid and the like */
@@ -485,6 +545,7 @@ void special_frame_address(struct warp *warp, const struct op *op);
 /* exchange.c and atomics.c: NULL when the instruction is none of theirs, or not known. */
 struct lowering;
 bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
+bool async_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
 bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
 
 /* Registers that may be undefined */

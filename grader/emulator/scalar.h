@@ -51,6 +51,15 @@ HALF_FUNCTIONS(half)
 HALF_FUNCTIONS(bfloat)
 #undef HALF_FUNCTIONS
 uint16_t half_saturate(uint16_t a);
+uint16_t bfloat_saturate(uint16_t a);
+uint16_t half_relu(uint16_t a);
+uint16_t bfloat_relu(uint16_t a);
+uint16_t half_flush(uint16_t a);
+/* e4m3 and e5m2; what is too large becomes the largest finite number. */
+uint16_t quarter_e4m3_from_f64(double value);
+uint16_t quarter_e5m2_from_f64(double value);
+uint16_t quarter_e4m3_to_half(uint8_t bits);
+uint16_t quarter_e5m2_to_half(uint8_t bits);
 
 /* ---- Integers ------------------------------------------------------------------------------- */
 
@@ -248,6 +257,32 @@ static inline uint32_t scalar_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned 
     return result;
 }
 
+/* |a - b| of each 8- or 16-bit part; or their sum. */
+static inline uint32_t scalar_vabsdiff(uint32_t a, uint32_t b, unsigned bits, bool add)
+{
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
+    uint32_t result = 0;
+    for (unsigned shift = 0; shift < 32; shift += bits) {
+        uint32_t x = a >> shift & mask, y = b >> shift & mask;
+        uint32_t difference = x < y ? y - x : x - y;
+        result += add ? difference : difference << shift;
+    }
+    return result;
+}
+
+/* Find the n-th set bit from a base on, up (n > 0) or down (n < 0). */
+static inline uint32_t scalar_fns(uint32_t mask, uint32_t base, int32_t offset)
+{
+    if (offset == 0)
+        return base < 32 && (mask >> base & 1) != 0 ? base : UINT32_MAX;
+    const int step = offset > 0 ? 1 : -1;
+    int64_t left = offset > 0 ? offset : -(int64_t)offset;
+    for (int position = (int)(base & 31); position >= 0 && position < 32; position += step)
+        if ((mask >> position & 1) != 0 && --left == 0)
+            return (uint32_t)position;
+    return UINT32_MAX;
+}
+
 /* Clamps an integer of any type into a range, without surprises between signed and unsigned. */
 #define CLAMP(value, least, most)                                                                  \
     ((scalar_s128)(value) < (scalar_s128)(least)  ? (scalar_s128)(least)                           \
@@ -337,6 +372,43 @@ static inline float scalar_canonical_f32(float a)
 SCALAR_FLOAT(f32, float, uint32_t, UINT32_C(1) << 31)
 SCALAR_FLOAT(f64, double, uint64_t, UINT64_C(1) << 63)
 #undef SCALAR_FLOAT
+
+static inline float scalar_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t scalar_float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The smaller or larger magnitude, with the product's sign. */
+static inline float scalar_xorsign(float a, float b, bool larger, bool nan_wins)
+{
+    const float x = scalar_abs_f32(a), y = scalar_abs_f32(b);
+    if ((a != a && b != b) || (nan_wins && (a != a || b != b)))
+        return scalar_nan();
+    const float magnitude = larger ? scalar_max_f32(x, y) : scalar_min_f32(x, y);
+    const uint32_t sign = (scalar_float_bits(a) ^ scalar_float_bits(b)) & 0x80000000u;
+    return scalar_float(scalar_float_bits(magnitude) | sign);
+}
+
+/* tf32 keeps 10 bits of the fraction: ties away from zero, or to even. */
+static inline uint32_t scalar_tf32(float a, bool away)
+{
+    uint32_t bits = scalar_float_bits(a);
+    if (a != a)
+        return 0x7FFFFFFF;
+    if (isinf(a))
+        return bits;
+    bits += away ? 0x1000 : 0xFFF + (bits >> 13 & 1);
+    return bits & ~UINT32_C(0x1FFF);
+}
 
 /* Subnormal numbers become zero of the same sign. */
 static inline float scalar_flush_f32(float a)

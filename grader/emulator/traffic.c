@@ -54,3 +54,33 @@ void traffic_count_local(struct traffic_count *count, const struct touched *touc
         count->sectors += count_different(sectors, touched->count);
     }
 }
+
+/* Lanes that meet at one word take turns: within each 128-byte line the lanes go in order, and a
+ * second lane at a word begins a new turn, which touches its sectors anew. */
+void traffic_count_atomic(struct traffic_count *count, const struct touched *touched,
+                          unsigned bytes)
+{
+    if (touched->count == 0)
+        return;
+    uint32_t left = touched->count == LANES ? FULL_MASK : (UINT32_C(1) << touched->count) - 1;
+    count->requests += 1;
+    while (left != 0) {
+        const uint64_t line = touched->address[__builtin_ctz(left)] / 128;
+        uint32_t taken = 0, sectors = 0; /* of the turn: units in the line, sectors of four */
+        for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
+            const unsigned i = (unsigned)__builtin_ctz(rest);
+            const uint64_t address = touched->address[i];
+            if (address / 128 != line)
+                continue;
+            const uint32_t unit = UINT32_C(1) << (address % 128 / (bytes < 4 ? 4 : bytes));
+            if ((taken & unit) != 0) {
+                count->sectors += (unsigned)__builtin_popcount(sectors);
+                taken = sectors = 0;
+            }
+            taken |= unit;
+            sectors |= UINT32_C(1) << (address % 128 / SECTOR);
+            left &= ~(UINT32_C(1) << i);
+        }
+        count->sectors += (unsigned)__builtin_popcount(sectors);
+    }
+}

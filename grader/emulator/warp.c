@@ -7,7 +7,9 @@
 
 /* After this many instructions another warp gets a turn … */
 #define SLICE 20000
-/* … and after this many, lanes that wait for a group that does not come stop waiting. */
+/* … and after this many, lanes that wait for a group that does not come stop waiting. A group that
+ * looks at memory which others may change (an atomic, a volatile load) may itself be waiting for
+ * them: then one slice is enough. */
 #define PATIENCE 4000000
 
 void warp_activate(struct warp *warp, struct group *group)
@@ -196,10 +198,11 @@ static const struct op *take_turns(struct warp *warp, const struct op *op)
     warp->yields = true;
     warp->turn = (warp->turn + 1) % LANES;
     warp->patience += SLICE;
-    if (warp->patience >= PATIENCE) {
+    if (warp->patience >= PATIENCE || warp->polls) {
         warp->patience = 0;
         (void)warp_release(warp);
     }
+    warp->polls = false;
     return NULL;
 }
 
@@ -212,6 +215,9 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
             return NULL;
     struct runner *runner = warp->runner;
     runner->instructions += op->imm;
+    const struct block *block = op->detail;
+    ++runner->block_runs[block->number];
+    runner->counters.lane_instructions += op->imm * (unsigned)__builtin_popcount(warp->active);
     if (runner->budget < op->imm && !runner_more_budget(warp, op))
         return NULL;
     runner->budget -= op->imm;
@@ -232,6 +238,7 @@ static void split(struct warp *warp, uint32_t away, const struct op *target, uin
 {
     struct group *group = warp->group;
     struct record *record = group->record;
+    ++warp->runner->counters.divergent_branches;
     if (record == NULL || record->block != meets || record->frame != warp->frame) {
         struct record *fresh = free_record(warp);
         if (fresh != NULL) { /* else they meet where the enclosing paths do */
@@ -256,6 +263,7 @@ const struct op *warp_branch(struct warp *warp, const struct op *op)
     uint32_t predicate;
     memcpy(&predicate, warp->registers + op->guard, sizeof predicate);
     const uint32_t taken = warp->active & (op->negated ? ~predicate : predicate);
+    ++warp->runner->counters.branches;
     if (taken == 0)
         return op + 1;
     if (taken == warp->active)
