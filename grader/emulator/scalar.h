@@ -71,13 +71,13 @@ uint16_t quarter_e5m2_to_half(uint8_t bits);
     {                                                                                              \
         if (b == 0)                                                                                \
             return (C)-1;                                                                          \
-        return (C)-1 < 0 && b == (C)-1 ? (C)((U)0 - (U)a) : (C)(a / b);                            \
+        return (C)((C)-1 < 0 && b == (C)-1 ? (C)((U)0 - (U)a) : (C)(a / b));                       \
     }                                                                                              \
     static inline C scalar_rem_##T(C a, C b)                                                       \
     {                                                                                              \
         if (b == 0)                                                                                \
             return a;                                                                              \
-        return (C)-1 < 0 && b == (C)-1 ? 0 : (C)(a % b);                                           \
+        return (C)((C)-1 < 0 && b == (C)-1 ? 0 : (C)(a % b));                                      \
     }
 SCALAR_DIVISION(u16, uint32_t, uint16_t)
 SCALAR_DIVISION(s16, uint32_t, int16_t)
