@@ -384,7 +384,7 @@ START_TEST(no_commit)
     static const char *const revisions[] = {"",
                                             "nothing",
                                             "HEAD~7",
-                                            "HEAD:" SOURCE,
+                                            ("HEAD:" SOURCE),
                                             "HEAD^{tree}",
                                             "-x",
                                             "..",
