@@ -2,35 +2,27 @@
  *
  *   submission → build → report → facts → run → rubric → grade → writers
  *
- * report and facts are made inside build_run() and rubric_gather(), one per architecture. */
+ * build, run and rubric are pipeline.c's; report and facts are made inside build_run() and
+ * rubric_gather(), one per architecture. */
 #include "commands.h"
 
 #include <pthread.h>
 #include <sys/random.h>
 
-#include "build.h"
-#include "choice.h"
-#include "collect.h"
 #include "files.h"
-#include "numbers.h"
 #include "options.h"
 #include "out_json.h"
 #include "out_text.h"
+#include "pipeline.h"
 #include "process.h"
 #include "progress.h"
-#include "rubric.h"
-#include "scrub.h"
-#include "submission.h"
-#include "toolchain.h"
 
 struct grade_options {
     struct submission_options submission;
-    const char *nvcc, *json, *only, *executor;
-    enum sandbox_mode sandbox;
-    struct arch archs[CHOICE_ARCHS_MAX];
-    size_t arch_count;
+    struct machine_options machine;
+    const char *json, *only;
     bool has_seed;
-    uint64_t seed, elements, fail_under, threads, launch_seconds;
+    uint64_t seed, elements, fail_under;
     bool verbose;
 };
 
@@ -66,7 +58,7 @@ static const char usage[] =
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static int parse_archs(struct grade_options *options, const char *list, struct error *err)
+static int parse_archs(struct machine_options *options, const char *list, struct error *err)
 {
     AUTO_FREE char *copy = strdup(list);
     if (copy == NULL)
@@ -126,6 +118,16 @@ static const struct option long_options[] = {
     /* clang-format on */
 };
 
+static int take_small(unsigned *out, const char *name, const char *value, unsigned most,
+                      struct error *err)
+{
+    uint64_t number = 0;
+    if (options_number(&number, name, value, 0, most, "", err) != 0)
+        return -1;
+    *out = (unsigned)number;
+    return 0;
+}
+
 static int take_option(struct grade_options *options, int option, const char *value,
                        struct error *err)
 {
@@ -138,9 +140,9 @@ static int take_option(struct grade_options *options, int option, const char *va
         options->submission.revision = value;
         return 0;
     case OPT_ARCH:
-        return parse_archs(options, value, err);
+        return parse_archs(&options->machine, value, err);
     case OPT_EXECUTOR:
-        options->executor = value;
+        options->machine.executor = value;
         for (size_t i = 0; i < COUNT_OF(executors); ++i)
             if (strcmp(value, executors[i]) == 0)
                 return 0;
@@ -157,19 +159,18 @@ static int take_option(struct grade_options *options, int option, const char *va
         options->json = value;
         return 0;
     case OPT_NVCC:
-        options->nvcc = value;
+        options->machine.nvcc = value;
         return 0;
     case OPT_SANDBOX:
-        return sandbox_parse_mode(value, &options->sandbox)
+        return sandbox_parse_mode(value, &options->machine.sandbox)
                    ? 0
                    : options_refuse(err, "--sandbox", value, "auto, on or off");
     case OPT_ELEMENTS:
         return options_number(&options->elements, "--elements", value, 1, 16777216, "", err);
     case OPT_THREADS:
-        return options_number(&options->threads, "--threads", value, 0, 256, "", err);
+        return take_small(&options->machine.threads, "--threads", value, 256, err);
     case OPT_LAUNCH_SECONDS:
-        return options_number(&options->launch_seconds, "--launch-seconds", value, 0, 86400, "",
-                              err);
+        return take_small(&options->machine.launch_seconds, "--launch-seconds", value, 86400, err);
     case OPT_VERBOSE:
         options->verbose = true;
         return 0;
@@ -181,7 +182,7 @@ static int take_option(struct grade_options *options, int option, const char *va
 /* Returns 1 after --help was printed, 0 to go on, -1 with *err. */
 static int parse_options(struct grade_options *options, int argc, char **argv, struct error *err)
 {
-    *options = (struct grade_options){.submission.directory = ".", .executor = "auto"};
+    *options = (struct grade_options){.submission.directory = ".", .machine.executor = "auto"};
     optind = 0;
     for (int option;
          (option = options_next(argc, argv, long_options, "grade", err)) != OPTIONS_END;) {
@@ -214,16 +215,10 @@ static int draw_seed(struct grade_options *options, struct error *err)
 /* ---- The stages ------------------------------------------------------------------------------ */
 
 struct stages {
-    struct toolchain toolchain;
     struct submission submission;
-    struct choice choice;
-    char *folder;
+    struct machine machine;
     struct numbers numbers;
-    struct build build;
-    struct build_image scrub;
-    struct numbers_result result;
-    struct rubric_input rubric;
-    struct grade grade;
+    struct pipeline pipeline;
 };
 
 /* The CPU reference is computed while the compiler runs. */
@@ -244,46 +239,13 @@ static void *prepare_main(void *argument)
     return NULL;
 }
 
-/* A kernel that fills local and shared memory with a pattern, for the frames of this very build. */
-static int assemble_scrub(struct stages *s, struct error *err)
-{
-    const struct build_target *target = &s->build.targets[s->choice.executed];
-    if (s->choice.executor != EXECUTOR_GPU || !target->image.assembled)
-        return 0;
-    int64_t frame = 0, shared = 0;
-    for (size_t i = 0; i < target->image.parsed.kernel_count; ++i) {
-        const struct cubin_kernel *kernel = &target->image.parsed.kernels[i];
-        frame = kernel->max_frame_bytes > frame ? kernel->max_frame_bytes : frame;
-        shared = kernel->shared_bytes > shared ? kernel->shared_bytes : shared;
-    }
-    struct bytes ptx = {0};
-    char name[ARCH_NAME_BYTES];
-    int status = -1;
-    if (scrub_source(&ptx, arch_name(target->arch, "sm_", name), frame, shared) != 0)
-        error_no_memory(err);
-    else
-        status = build_assemble(&s->scrub, &s->toolchain, target->arch, s->folder, "scrub",
-                                ptx.data, ptx.length, err);
-    if (status == 0 && !s->scrub.assembled)
-        status = error_set(err, ERROR_INFRASTRUCTURE, "cannot assemble the scrub kernel: %s",
-                           s->scrub.problem);
-    bytes_release(&ptx);
-    return status;
-}
-
 static int build_stage(struct stages *s, const struct grade_options *options, struct error *err)
 {
-    progress_show("compiling for %zu architecture%s …", s->choice.arch_count,
-                  s->choice.arch_count == 1 ? "" : "s");
+    size_t count = s->pipeline.choice.arch_count;
+    progress_show("compiling for %zu architecture%s …", count, count == 1 ? "" : "s");
     struct preparation preparation = {.stages = s, .options = options};
     bool beside = pthread_create(&preparation.thread, NULL, prepare_main, &preparation) == 0;
-    size_t declared = s->choice.declared == SIZE_MAX ? 0 : s->choice.declared;
-    const struct build_options build_options = {.toolchain = &s->toolchain,
-                                                .archs = s->choice.archs,
-                                                .arch_count = s->choice.arch_count,
-                                                .what_if_arch = s->choice.archs[declared],
-                                                .folder = s->folder};
-    int status = build_run(&s->build, &s->submission, &build_options, err);
+    int status = pipeline_build(&s->pipeline, err);
     if (beside)
         (void)pthread_join(preparation.thread, NULL);
     else
@@ -292,56 +254,13 @@ static int build_stage(struct stages *s, const struct grade_options *options, st
         *err = preparation.err;
         return -1;
     }
-    return status == 0 ? assemble_scrub(s, err) : status;
+    return status;
 }
 
-static int run_stage(struct stages *s, const struct grade_options *options, struct error *err)
+static int run_stage(struct stages *s, struct error *err)
 {
-    const struct build_target *target = &s->build.targets[s->choice.executed];
-    struct audit audit;
-    audit_judge(&audit, s->submission.lab, target);
     progress_show("running %zu launches …", s->numbers.case_count);
-    const struct numbers_options run_options = {
-        .executor = s->choice.executor,
-        .device = s->choice.gpu.ordinal,
-        .arch = target->arch,
-        .threads = (unsigned)options->threads,
-        .scrub = s->choice.executor == EXECUTOR_GPU ? &s->scrub : NULL,
-        .timing_rounds = s->choice.executor == EXECUTOR_GPU ? 31 : 0,
-        .unconfined = options->sandbox == SANDBOX_OFF,
-        .launch_seconds = (unsigned)options->launch_seconds,
-    };
-    return numbers_run(&s->result, &s->numbers, target, &audit, &run_options, err);
-}
-
-static int judge_stage(struct stages *s, struct error *err)
-{
-    struct rubric_input *input = &s->rubric;
-    *input = (struct rubric_input){
-        .lab = s->submission.lab,
-        .submission = &s->submission,
-        .toolchain = &s->toolchain,
-        .build = &s->build,
-        .target_count = s->choice.arch_count,
-        .graded_count = s->choice.graded_count,
-        .declared_arch = s->choice.declared_arch,
-        .numbers = &s->numbers,
-        .result = &s->result,
-        .targets = calloc(s->choice.arch_count, sizeof input->targets[0]),
-    };
-    if (input->targets == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; i < input->target_count; ++i)
-        input->targets[i].target = &s->build.targets[i];
-    if (s->choice.declared != SIZE_MAX)
-        input->declared = &input->targets[s->choice.declared];
-    if (s->choice.executor != EXECUTOR_NONE)
-        input->executed = &input->targets[s->choice.executed];
-    const struct collect_context context = {
-        .input = input, .executor = s->choice.executor, .why = s->choice.why};
-    if (rubric_gather(input, err) != 0 || collect_grade(&s->grade, &context, err) != 0)
-        return -1;
-    return rubric_judge(&s->grade, input, err);
+    return pipeline_run(&s->pipeline, err);
 }
 
 static int write_stage(const struct grade *grade, const struct grade_options *options,
@@ -391,33 +310,14 @@ static int grade(struct stages *s, struct grade_options *options, struct error *
 {
     int64_t began = process_now_ns();
     if (submission_read(&s->submission, &options->submission, err) != 0 ||
-        check_only(s->submission.lab, options->only, err) != 0 ||
-        toolchain_find(&s->toolchain, options->nvcc, err) != 0 ||
-        sandbox_choose(&s->toolchain.sandbox, options->sandbox, err) != 0 ||
-        toolchain_ask(&s->toolchain, err) != 0 || draw_seed(options, err) != 0 ||
-        choice_executor(&s->choice, options->executor, &s->toolchain, err) != 0 ||
-        choice_archs(&s->choice, options->archs, options->arch_count, &s->toolchain,
-                     &s->submission.answers, err) != 0)
+        check_only(s->submission.lab, options->only, err) != 0 || draw_seed(options, err) != 0 ||
+        machine_find(&s->machine, &options->machine, err) != 0 ||
+        pipeline_start(&s->pipeline, &s->machine, &s->submission, &s->numbers, err) != 0 ||
+        build_stage(s, options, err) != 0 || run_stage(s, err) != 0 ||
+        pipeline_judge(&s->pipeline, err) != 0)
         return -1;
-    s->folder = temporary_folder_create(err);
-    if (s->folder == NULL || build_stage(s, options, err) != 0 || run_stage(s, options, err) != 0 ||
-        judge_stage(s, err) != 0)
-        return -1;
-    s->grade.duration_ns = process_now_ns() - began;
-    return write_stage(&s->grade, options, err);
-}
-
-static void stages_release(struct stages *s)
-{
-    grade_release(&s->grade);
-    rubric_input_release(&s->rubric);
-    numbers_result_release(&s->result);
-    build_image_release(&s->scrub);
-    build_release(&s->build);
-    numbers_release(&s->numbers);
-    submission_release(&s->submission);
-    toolchain_release(&s->toolchain);
-    temporary_folder_remove(s->folder);
+    s->pipeline.grade.duration_ns = process_now_ns() - began;
+    return write_stage(&s->pipeline.grade, options, err);
 }
 
 int cmd_grade(int argc, char **argv)
@@ -431,8 +331,11 @@ int cmd_grade(int argc, char **argv)
         return error_report(&err);
     struct stages stages = {0};
     int status = grade(&stages, &options, &err);
-    bool below = status == 0 && (uint64_t)stages.grade.score < options.fail_under;
-    stages_release(&stages);
+    bool below = status == 0 && (uint64_t)stages.pipeline.grade.score < options.fail_under;
+    pipeline_release(&stages.pipeline);
+    numbers_release(&stages.numbers);
+    machine_release(&stages.machine);
+    submission_release(&stages.submission);
     progress_clear();
     if (status != 0)
         return error_report(&err);
