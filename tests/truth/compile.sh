@@ -10,5 +10,5 @@ for file in basics control numbers; do
         sed -i 's|\.file\t\([0-9]*\) "[^"]*/|.file\t\1 "|' "$ptx" # no paths of this machine
     done
 done
-nvcc -std=c++17 -O3 -arch=sm_75 -lineinfo -ptx faults.cu -o ../../fixtures/truth/faults.ptx
+nvcc -std=c++17 -O3 -arch=sm_80 -lineinfo -ptx faults.cu -o ../../fixtures/truth/faults.ptx
 sed -i 's|\.file\t\([0-9]*\) "[^"]*/|.file\t\1 "|' ../../fixtures/truth/faults.ptx

@@ -3,7 +3,6 @@
 //   driver launches CUBIN_FOLDER VARIANT OUT_FOLDER   kernels FILE_VARIANT.cubin; writes VARIANT.tsv, .bin
 //   driver rows ROWS.cubin ROWS.tsv OUT_FOLDER        writes rows.bin: 2048 results of 8 bytes each
 //   driver probes PROBES.cubin OUT_FOLDER             for the profiler: patterns drawn from a seed
-//   driver faults FAULTS.cubin NAME                   one planted fault, for compute-sanitizer
 //
 // Build: nvcc -O1 -o driver driver.cu truth.c rows_inputs… (record.sh does all of it).
 #include <cuda.h>
@@ -203,24 +202,6 @@ static int run_probes(char **argv)
     return 0;
 }
 
-/* A kernel of faults.cu: (int *data, int n) with n = 64 elements, 64 threads. */
-static int run_fault(char **argv)
-{
-    CUmodule module;
-    check(cuModuleLoad(&module, argv[2]), argv[2]);
-    CUdeviceptr data = 0;
-    check(cuMemAlloc(&data, 256), "data");
-    if (std::strstr(argv[3], "uninitialised") == nullptr)
-        check(cuMemsetD8(data, 0, 256), "clear");
-    int n = 64;
-    void *pointers[] = {&data, &n};
-    CUfunction function;
-    check(cuModuleGetFunction(&function, module, argv[3]), argv[3]);
-    check(cuLaunchKernel(function, 2, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr), argv[3]);
-    check(cuCtxSynchronize(), "the kernel");
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     check(cuInit(0), "cuInit");
@@ -235,8 +216,6 @@ int main(int argc, char **argv)
         return run_rows(argv);
     if (argc == 4 && std::strcmp(argv[1], "probes") == 0)
         return run_probes(argv);
-    if (argc == 4 && std::strcmp(argv[1], "faults") == 0)
-        return run_fault(argv);
-    std::fprintf(stderr, "driver launches|rows|probes|faults …: see driver.cu\n");
+    std::fprintf(stderr, "driver launches|rows|probes …: see driver.cu\n");
     return 2;
 }

@@ -27,7 +27,6 @@ for ptx in "$root"/tests/fixtures/truth/*.ptx; do
 done
 ptxas -arch="$arch" --fmad=false rows.ptx -o rows.cubin || exit 1
 nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin
-nvcc -O3 -arch="$arch" -lineinfo -cubin "$here/kernels/faults.cu" -o faults.cubin
 
 for variant in sm75 sm90; do
     ./driver launches . $variant "$out" || exit 1
@@ -59,13 +58,5 @@ tail -3 ncu.err
     cat scratch/probes.tsv
 } | gzip -9 >"$out/counters.txt.gz"
 
-grep -o 'FAULT [a-z_]*' "$here/kernels/faults.cu" | awk '{print $2}' | while read -r fault; do
-    for tool in memcheck initcheck racecheck synccheck; do
-        extra=
-        [ $tool = memcheck ] && extra="--leak-check full"
-        echo "== $fault $tool"
-        timeout 60 compute-sanitizer --tool $tool $extra ./driver faults faults.cubin "$fault" 2>&1 |
-            grep '^=========' | grep -v 'Host Frame\|Saved host' | head -12
-    done
-done | gzip -9 >"$out/sanitizer.txt.gz"
+"$here/sanitizer.sh" "$out"
 ls -l "$out"
