@@ -11,6 +11,7 @@
 #   SANITIZE=address,undefined  build with sanitizers, in a folder of its own
 #   PREFIX=/usr/local DESTDIR=  where install puts things
 #   BUNDLE_TESTS=1              the bundle holds the test programs too
+#   SECONDS=60                  how long fuzz works on each target
 
 LAB ?= day17-registers
 DIR ?=
@@ -92,7 +93,7 @@ CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/chec
 CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c tests/truth/*.c))
 BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c))
-HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h)
+HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h)
 SPILLWAY := $(BUILD)/spillway
 
 .DEFAULT_GOAL := all
@@ -140,7 +141,7 @@ $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/
 $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o: EXTRA_CFLAGS = -iquote tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d \
-         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d \
+         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d $(wildcard $(BUILD)/tests/fuzz/*.d) \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -196,6 +197,38 @@ $(ATTACKS): $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/libs
 attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions: each is blocked (ARGS=)
 	$(Q)CUDA_HOME='$(CUDA_HOME)' $(ATTACKS) --spillway $(SPILLWAY) $(ARGS)
 
+# Readers of outside bytes: tests/fuzz/fuzz_<x>.c is a target, tests/fuzz/corpus/<x>/ what it starts
+# from, tests/fuzz/<x>.dict (if any) its words. Any compiler replays a target over its corpus; clang's
+# libFuzzer fuzzes it, in a build of its own. What that finds is kept in the corpus.
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/repository.o
+FUZZ_BUILD := build/fuzz
+FUZZ_CC ?= $(firstword $(shell command -v clang-14 clang))
+SECONDS ?= 60
+$(FUZZ_REPLAYS): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_SUPPORT) $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# Self-contained but for the C library and what pkg-config names, so that they run elsewhere too.
+$(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_SUPPORT) $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_ALL) -static-libsan -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+.PHONY: fuzz-build
+fuzz-build:  ## build the fuzzers, in build/fuzz/libfuzzer (FUZZ_TARGETS=; needs clang)
+	$(Q)$(MAKE) CC=$(or $(FUZZ_CC),$(error fuzzing needs clang)) BUILD=$(FUZZ_BUILD) SANITIZE=address,undefined \
+	 CFLAGS='-O1 -gline-tables-only -fsanitize=fuzzer-no-link' $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/libfuzzer/%)
+
+.PHONY: fuzz
+fuzz: fuzz-build  ## fuzz each reader (SECONDS= each, FUZZ_TARGETS=; needs clang)
+	$(Q)for target in $(FUZZ_TARGETS); do \
+	 mkdir -p $(FUZZ_BUILD)/corpus/$$target && echo "== $$target" && \
+	 $(FUZZ_BUILD)/libfuzzer/$$target -max_total_time=$(SECONDS) -timeout=25 -rss_limit_mb=4096 \
+	  $$(test -e tests/fuzz/$$target.dict && echo -dict=tests/fuzz/$$target.dict) -verbosity=0 -print_final_stats=1 \
+	  -artifact_prefix=$(FUZZ_BUILD)/$$target- $(FUZZ_BUILD)/corpus/$$target tests/fuzz/corpus/$$target || exit; done
+
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
@@ -210,7 +243,7 @@ TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full

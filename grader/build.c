@@ -1,59 +1,15 @@
 #include "build.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
 #include "caps.h"
 #include "compiler.h"
+#include "diagnostics.h"
 #include "entries.h"
-#include "number.h"
-#include "text.h"
 
 /* ---- Step one: nvcc -------------------------------------------------------------------------- */
-
-/* nvcc's front end says "registers.cu(41): error: …", the preprocessor "registers.cu:3:10: fatal
- * error: …" → 41, 3; 0 when the line is of neither form. */
-static unsigned source_line(const char *line, size_t length, const char *name)
-{
-    size_t name_length = strlen(name);
-    if (length <= name_length + 2 || memcmp(line, name, name_length) != 0 ||
-        (line[name_length] != '(' && line[name_length] != ':'))
-        return 0;
-    const char *digits = line + name_length + 1;
-    size_t count = 0;
-    while (count < length - name_length - 1 && isdigit((unsigned char)digits[count]))
-        ++count;
-    uint64_t number = 0;
-    return number_parse_u64_bytes(digits, count, 10000000, &number) ? (unsigned)number : 0;
-}
-
-/* Keeps what concerns the student's own file: a line that names it and the indented lines below it
- * (the quoted source, the instantiations). Whatever names another file is dropped with its
- * quotation: that file may be one that the student must not see. */
-static void keep_own_words(struct build_target *target, const char *words, size_t length,
-                           const char *source_name)
-{
-    target->words = bytes_with_limit(LIMIT_MESSAGE_BYTES);
-    bool own = false;
-    for (size_t at = 0; at < length && !target->words.failed;) {
-        const char *line = words + at;
-        const char *newline = memchr(line, '\n', length - at);
-        size_t size = newline == NULL ? length - at : (size_t)(newline - line);
-        unsigned number = source_line(line, size, source_name);
-        bool indented = size == 0 || line[0] == ' ' || line[0] == '\t';
-        own = number != 0 || (own && indented);
-        if (own && size > 0) {
-            text_sanitize_lines(&target->words, line, size, 300);
-            bytes_append_text(&target->words, "\n");
-        }
-        if (number != 0 && target->error_line == 0 && memmem(line, size, "error", 5) != NULL)
-            target->error_line = number;
-        at += size + 1;
-    }
-    target->words.failed = false; /* cut at the limit is good enough for a quotation */
-}
 
 static int make_ptx(struct build_target *target, const struct submission *submission,
                     const struct build_options *options, const char *folder, struct error *err)
@@ -74,7 +30,9 @@ static int make_ptx(struct build_target *target, const struct submission *submis
     struct compiler_run run;
     if (compiler_run(&run, options->toolchain, target->arch, argv, folder, err) != 0)
         return -1;
-    keep_own_words(target, bytes_text(&run.words), run.words.length, submission->lab->source_name);
+    target->words = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    target->error_line = diagnostics_keep_own(&target->words, bytes_text(&run.words),
+                                              run.words.length, submission->lab->source_name);
     AUTO_FREE char *ptx_path = path_join(folder, "device.ptx");
     if (run.end == COMPILER_STOPPED)
         (void)snprintf(target->problem, sizeof target->problem, "%s", run.problem);
@@ -111,21 +69,6 @@ static int make_ptx(struct build_target *target, const struct submission *submis
 
 /* ---- Step two: ptxas ------------------------------------------------------------------------- */
 
-static void first_error_line(struct build_image *image, const struct bytes *said)
-{
-    struct bytes words = bytes_with_limit(sizeof image->problem - 1);
-    const char *text = bytes_text(said);
-    const char *error = strstr(text, "error");
-    while (error != NULL && error > text && error[-1] != '\n')
-        --error;
-    if (error == NULL)
-        error = text;
-    bytes_append_text(&words, "ptxas refuses it: ");
-    text_sanitize(&words, error, strcspn(error, "\n"), 300);
-    (void)snprintf(image->problem, sizeof image->problem, "%s", bytes_text(&words));
-    bytes_release(&words);
-}
-
 int build_assemble(struct build_image *out, const struct toolchain *toolchain, struct arch arch,
                    const char *folder, const char *name, const char *ptx, size_t length,
                    struct error *err)
@@ -149,7 +92,8 @@ int build_assemble(struct build_image *out, const struct toolchain *toolchain, s
     if (run.end == COMPILER_STOPPED)
         (void)snprintf(out->problem, sizeof out->problem, "%s", run.problem);
     else if (run.end == COMPILER_REFUSED)
-        first_error_line(out, &run.words);
+        diagnostics_first_error(out->problem, sizeof out->problem,
+                                "ptxas refuses it: ", bytes_text(&run.words));
     else if (report_parse(&out->report, bytes_text(&run.words), run.words.length, err) == 0) {
         enum file_status status = file_read(&out->cubin, cubin_path, LIMIT_CUBIN_BYTES, false);
         struct error unreadable = {0};

@@ -10,7 +10,6 @@
 #include "files.h"
 #include "hints.h"
 #include "labs/lab.h"
-#include "number.h"
 #include "options.h"
 
 #define PROGRESS_BYTES_MAX ((size_t)64 << 10)
@@ -34,22 +33,7 @@ struct climb {
     char *path;                   /* owned; of the progress file; NULL: nowhere to remember */
 };
 
-/* ---- Progress: lines "ID COUNT" in a file of the cache folder ---- */
-
-static void read_progress_line(struct climb *climb, const char *line, size_t length)
-{
-    const char *blank = memchr(line, ' ', length);
-    if (blank == NULL)
-        return;
-    size_t id = (size_t)(blank - line);
-    for (size_t i = 0; i < climb->hints.count; ++i) {
-        const struct hint_item *item = &climb->hints.items[i];
-        uint64_t count = 0;
-        if (strlen(item->id) == id && memcmp(item->id, line, id) == 0 &&
-            number_parse_u64_bytes(blank + 1, length - id - 1, HINTS_RUNGS_MAX, &count))
-            climb->seen[i] = count < item->count ? count : item->count;
-    }
-}
+/* ---- Progress, in a file of the cache folder ---- */
 
 /* A file that is missing or makes no sense means: nothing seen yet. */
 static void load_progress(struct climb *climb)
@@ -63,13 +47,7 @@ static void load_progress(struct climb *climb)
     if (climb->path == NULL ||
         file_read(&content, climb->path, PROGRESS_BYTES_MAX, false) != FILE_READ)
         return;
-    const char *text = bytes_text(&content), *end;
-    for (size_t rest = content.length; rest > 0 && (end = memchr(text, '\n', rest)) != NULL;) {
-        size_t length = (size_t)(end - text);
-        read_progress_line(climb, text, length);
-        text += length + 1;
-        rest -= length + 1;
-    }
+    hints_read_progress(&climb->hints, climb->seen, bytes_text(&content), content.length);
     bytes_release(&content);
 }
 

@@ -2,6 +2,7 @@
 
 #include "datadir.h"
 #include "files.h"
+#include "number.h"
 #include "text.h"
 
 struct parser {
@@ -224,6 +225,30 @@ int hints_load(struct hints *out, const char *lab_id, struct error *err)
     int status = hints_parse(out, bytes_text(&content), content.length, err);
     bytes_release(&content);
     return status == 0 ? 0 : error_context(err, "%s", path);
+}
+
+static void read_progress_line(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX],
+                               const char *line, size_t length)
+{
+    const char *blank = memchr(line, ' ', length);
+    if (blank == NULL)
+        return;
+    const struct hint_item *item = find_exact(hints, line, (size_t)(blank - line));
+    uint64_t count = 0;
+    if (item != NULL && number_parse_u64_bytes(blank + 1, length - (size_t)(blank + 1 - line),
+                                               HINTS_RUNGS_MAX, &count))
+        seen[item - hints->items] = count < item->count ? (size_t)count : item->count;
+}
+
+void hints_read_progress(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX], const char *text,
+                         size_t length)
+{
+    for (const char *end; length > 0 && (end = memchr(text, '\n', length)) != NULL;) {
+        size_t size = (size_t)(end - text);
+        read_progress_line(hints, seen, text, size);
+        text += size + 1;
+        length -= size + 1;
+    }
 }
 
 void hints_release(struct hints *hints)

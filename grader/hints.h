@@ -49,6 +49,11 @@ int hints_load(struct hints *out, const char *lab_id, struct error *err);
 
 void hints_release(struct hints *hints);
 
+/* How many rungs of each item were shown, from lines "ID COUNT" of any bytes; what makes no sense
+ * is passed over. Never more than the item has. */
+void hints_read_progress(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX], const char *text,
+                         size_t length);
+
 /* The item of this id, or of the group that a mark id begins with ("bounds.blocks"); NULL: none.
  */
 const struct hint_item *hints_find(const struct hints *hints, const char *id);

@@ -92,13 +92,14 @@ static struct traffic_direction take_count(const struct job_count *count)
         .store = {.requests = count->store_requests, .sectors = count->store_sectors}};
 }
 
-/* Offset of the first byte at which the two differ; `bytes` when they are equal. */
+/* Offset of the first byte at which the two differ; `bytes` when they are equal. The worker may
+ * still be writing: a difference that memcmp() saw need not be there a moment later. */
 static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     if (bytes == 0 || memcmp(a, b, bytes) == 0)
         return bytes;
     size_t i = 0;
-    while (a[i] == b[i])
+    while (i < bytes && a[i] == b[i])
         ++i;
     return i;
 }

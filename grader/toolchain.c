@@ -214,8 +214,7 @@ static int ask(struct process_result *result, const struct toolchain *toolchain,
     return -1;
 }
 
-/* "…, release 13.0, V13.0.88": the text after ", V". */
-static bool parse_version(struct toolchain *toolchain, const char *text)
+bool toolchain_read_version(struct toolchain *toolchain, const char *text)
 {
     const char *version = strstr(text, ", V");
     if (version == NULL)
@@ -244,25 +243,36 @@ static int compare_archs(const void *left, const void *right)
                                   : a->suffix - b->suffix;
 }
 
+void toolchain_read_archs(struct toolchain *toolchain, const char *text)
+{
+    toolchain->arch_count = 0;
+    for (size_t length; *text != '\0'; text += length + strspn(text + length, "\r\n")) {
+        char line[ARCH_NAME_BYTES];
+        length = strcspn(text, "\r\n");
+        if (length >= sizeof line || toolchain->arch_count == TOOLCHAIN_ARCHS_MAX)
+            continue;
+        memcpy(line, text, length);
+        line[length] = '\0';
+        if (arch_parse(line, &toolchain->archs[toolchain->arch_count]))
+            ++toolchain->arch_count;
+    }
+    qsort(toolchain->archs, toolchain->arch_count, sizeof toolchain->archs[0], compare_archs);
+}
+
 int toolchain_ask(struct toolchain *toolchain, struct error *err)
 {
     struct process_result result;
     if (ask(&result, toolchain, "--version", err) != 0)
         return -1;
-    bool understood = parse_version(toolchain, bytes_text(&result.output));
+    bool understood = toolchain_read_version(toolchain, bytes_text(&result.output));
     process_result_release(&result);
     if (!understood)
         return error_set(err, ERROR_INFRASTRUCTURE, "`%s --version` names no version like V13.0.88",
                          toolchain->nvcc);
     if (ask(&result, toolchain, "--list-gpu-arch", err) != 0)
         return -1;
-    char *rest = result.output.data;
-    for (char *line; rest != NULL && (line = strsep(&rest, "\r\n")) != NULL;)
-        if (toolchain->arch_count < TOOLCHAIN_ARCHS_MAX &&
-            arch_parse(line, &toolchain->archs[toolchain->arch_count]))
-            ++toolchain->arch_count;
+    toolchain_read_archs(toolchain, bytes_text(&result.output));
     process_result_release(&result);
-    qsort(toolchain->archs, toolchain->arch_count, sizeof toolchain->archs[0], compare_archs);
     if (toolchain->arch_count == 0)
         return error_set(err, ERROR_INFRASTRUCTURE, "`%s --list-gpu-arch` lists no architecture",
                          toolchain->nvcc);

@@ -36,6 +36,11 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
 /* Runs nvcc for its version and architectures; fills the rest of *toolchain. */
 int toolchain_ask(struct toolchain *toolchain, struct error *err);
 
+/* What toolchain_ask() reads: the text after ", V" in "…, release 13.0, V13.0.88" (false: there is
+ * none, and nothing is changed), and a list with one architecture a line. */
+bool toolchain_read_version(struct toolchain *toolchain, const char *text);
+void toolchain_read_archs(struct toolchain *toolchain, const char *text);
+
 /* What a compile may see: the toolkit, the host compiler, and `folder` (NULL: none) to write in.
  * Borrows from both. */
 struct sandbox_view toolchain_view(const struct toolchain *toolchain, const char *folder);

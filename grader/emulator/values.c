@@ -74,6 +74,22 @@ static void store_real(enum ptx_type type, double value, void *ret)
         memcpy(ret, &single, sizeof single);
 }
 
+/* 0x… with more digits than 64 bits take, as a b128 is printed. */
+static bool parse_wide_bits(const char *text, void *ret)
+{
+    uint64_t halves[2] = {0};
+    size_t length = strlen(text);
+    if (length <= 18 || length > 34)
+        return false;
+    char low[20] = "0x";
+    memcpy(low + 2, text + length - 16, 17);
+    if (!number_parse_u64_bytes(text, length - 16, UINT64_MAX, &halves[1]) ||
+        !number_parse_u64(low, UINT64_MAX, &halves[0]))
+        return false;
+    memcpy(ret, halves, sizeof halves);
+    return true;
+}
+
 bool value_parse(enum ptx_type type, const char *text, size_t length, void *ret)
 {
     char copy[130];
@@ -88,7 +104,7 @@ bool value_parse(enum ptx_type type, const char *text, size_t length, void *ret)
     uint64_t magnitude = 0;
     if (copy[0] == '0' && (copy[1] == 'x' || copy[1] == 'X')) { /* the bits, of any type */
         if (!number_parse_u64(copy, most, &magnitude))
-            return false;
+            return bytes == 16 && parse_wide_bits(copy, ret);
         memcpy(ret, &magnitude, bytes < 8 ? bytes : 8);
         return true;
     }
