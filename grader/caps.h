@@ -40,4 +40,7 @@
 #define LIMIT_GPU_WAIT_SECONDS 600    /* until another run lets go of the device */
 #define LIMIT_KERNEL_PRINT_BYTES ((size_t)64 << 10)
 
+/* Repos */
+#define LIMIT_REPO_URL_BYTES 2000
+
 #endif
