@@ -42,5 +42,20 @@
 
 /* Repos */
 #define LIMIT_REPO_URL_BYTES 2000
+#define LIMIT_REPO_BYTES ((uint64_t)256 << 20) /* of one fetch */
+#define LIMIT_REPO_OBJECTS UINT64_C(200000)    /* of one fetch */
+#define LIMIT_REPO_COMMITS 100000              /* walked back to find the one in time */
+#define LIMIT_REPO_TREE_BYTES ((size_t)8 << 20)
+#define LIMIT_REPO_COMMIT_BYTES ((size_t)1 << 20)
+#define LIMIT_REPO_TREE_ENTRIES 20000 /* looked at for a file that is in another folder */
+#define LIMIT_REPO_REFS 20000         /* what one remote may list */
+#define LIMIT_REPO_TAGS 2000          /* that match --tag */
+#define LIMIT_REPO_PUSHES 10000       /* of one student, in a push log */
+#define LIMIT_REPO_MEMORY_BYTES ((uint64_t)1 << 30)
+#define LIMIT_REPO_CPU_SECONDS 120
+#define LIMIT_REPO_SILENCE_SECONDS 30
+#define LIMIT_REPO_SECONDS 600 /* one attempt as a whole */
+#define LIMIT_REPO_ATTEMPTS 3
+#define LIMIT_PUBLISH_BYTES ((size_t)16 << 20) /* of one student's feedback */
 
 #endif
