@@ -4,6 +4,9 @@
 
 #include "grade.h"
 
+/* Appends the document. -1 with *err: no memory, or no room. */
+int out_json_text(struct bytes *out, const struct grade *grade, struct error *err);
+
 /* Writes to `path` ("-": standard output), whole or not at all. -1 with *err. */
 int out_json_write(const struct grade *grade, const char *path, struct error *err);
 
