@@ -32,6 +32,10 @@
 #define LIMIT_QUOTE_BYTES 200
 #define LIMIT_MESSAGE_BYTES 4096
 
+/* What other systems hand over */
+#define LIMIT_METADATA_BYTES ((size_t)16 << 20) /* holds the results of earlier submissions */
+#define LIMIT_SUMMARY_BYTES ((size_t)16 << 20)  /* a step's summary that a page is added to */
+
 /* Runs */
 #define LIMIT_MODULE_VARIABLE_BYTES ((size_t)128 << 20) /* one __device__ array */
 #define LIMIT_RUN_ARENA_BYTES ((uint64_t)2 << 30)

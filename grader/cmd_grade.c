@@ -11,22 +11,23 @@
 
 #include "files.h"
 #include "options.h"
-#include "out_json.h"
 #include "out_text.h"
 #include "pipeline.h"
 #include "process.h"
 #include "progress.h"
+#include "writers.h"
 
 struct grade_options {
     struct submission_options submission;
     struct machine_options machine;
-    const char *json, *only;
+    struct writers writers;
+    const char *only;
     bool has_seed;
     uint64_t seed, elements, fail_under;
     bool verbose;
 };
 
-static const char usage[] =
+static const char usage_options[] =
     "usage: spillway grade [DIR] [OPTION]…\n"
     "\n"
     "Rebuilds the kernels of a submission, runs them, and judges them by the lab's\n"
@@ -39,14 +40,16 @@ static const char usage[] =
     "  --seed N              inputs and shifts are drawn from N (default: random)\n"
     "  --only CRITERION      list only marks whose id begins so; all are judged\n"
     "  --fail-under N        exit with status 1 when the score is below N\n"
-    "  --json FILE           write the grade as JSON too (-: only that, on stdout)\n"
     "  --sandbox MODE        auto (default: the best that works here), off, or on\n"
     "                        (bubblewrap, else nothing is graded)\n"
     "  --nvcc PATH           the compiler (default: CUDA_HOME, PATH, /usr/local/cuda)\n"
     "  --elements N          elements of the full-size launches (default: the lab's)\n"
     "  --threads N           threads of the emulator (default: one per core)\n"
     "  --launch-seconds N    stop a kernel that has not ended after N s (default: 20)\n"
-    "  --verbose             show memory traffic as well\n"
+    "  --verbose             show memory traffic as well\n";
+
+/* Here stand the writers' own options. */
+static const char usage_end[] =
     "\n"
     "Exit status: 0 graded, 1 below --fail-under, 2 usage, 3 the machine failed and\n"
     "nothing was graded, 130 interrupted.\n"
@@ -88,13 +91,13 @@ enum {
     OPT_SEED,
     OPT_ONLY,
     OPT_FAIL_UNDER,
-    OPT_JSON,
     OPT_NVCC,
     OPT_SANDBOX,
     OPT_ELEMENTS,
     OPT_THREADS,
     OPT_LAUNCH_SECONDS,
-    OPT_VERBOSE
+    OPT_VERBOSE,
+    OPT_WRITERS
 };
 
 static const struct option long_options[] = {
@@ -106,7 +109,6 @@ static const struct option long_options[] = {
     {"seed",       required_argument, NULL, OPT_SEED},
     {"only",       required_argument, NULL, OPT_ONLY},
     {"fail-under", required_argument, NULL, OPT_FAIL_UNDER},
-    {"json",       required_argument, NULL, OPT_JSON},
     {"nvcc",       required_argument, NULL, OPT_NVCC},
     {"sandbox",    required_argument, NULL, OPT_SANDBOX},
     {"elements",   required_argument, NULL, OPT_ELEMENTS},
@@ -155,9 +157,6 @@ static int take_option(struct grade_options *options, int option, const char *va
         return 0;
     case OPT_FAIL_UNDER:
         return options_number(&options->fail_under, "--fail-under", value, 0, 1000, "", err);
-    case OPT_JSON:
-        options->json = value;
-        return 0;
     case OPT_NVCC:
         options->machine.nvcc = value;
         return 0;
@@ -174,20 +173,33 @@ static int take_option(struct grade_options *options, int option, const char *va
     case OPT_VERBOSE:
         options->verbose = true;
         return 0;
-    default:
-        return -1; /* options_next() has filled *err */
+    default: /* or options_next() has filled *err */
+        return writers_take(&options->writers, option, OPT_WRITERS, value, err) &&
+                       err->kind == ERROR_NONE
+                   ? 0
+                   : -1;
     }
+}
+
+static void print_usage(void)
+{
+    struct bytes formats = bytes_with_limit(10000);
+    writers_help(&formats);
+    (void)printf("%s%s%s", usage_options, bytes_text(&formats), usage_end);
+    bytes_release(&formats);
 }
 
 /* Returns 1 after --help was printed, 0 to go on, -1 with *err. */
 static int parse_options(struct grade_options *options, int argc, char **argv, struct error *err)
 {
     *options = (struct grade_options){.submission.directory = ".", .machine.executor = "auto"};
+    struct option table[COUNT_OF(long_options) + WRITERS_OPTIONS] = {0};
+    memcpy(table, long_options, sizeof long_options);
+    writers_options(table, COUNT_OF(table), OPT_WRITERS);
     optind = 0;
-    for (int option;
-         (option = options_next(argc, argv, long_options, "grade", err)) != OPTIONS_END;) {
+    for (int option; (option = options_next(argc, argv, table, "grade", err)) != OPTIONS_END;) {
         if (option == OPTIONS_HELP) {
-            (void)fputs(usage, stdout);
+            print_usage();
             return 1;
         }
         if (take_option(options, option, optarg, err) != 0)
@@ -267,18 +279,27 @@ static int write_stage(const struct grade *grade, const struct grade_options *op
                        struct error *err)
 {
     progress_clear();
-    bool json_only = options->json != NULL && strcmp(options->json, "-") == 0;
-    if (options->json != NULL && out_json_write(grade, options->json, err) != 0)
+    if (writers_finish(&options->writers, grade, err) != 0)
         return -1;
-    if (json_only)
-        return 0;
+    bool page_wanted = !writers_own_output(&options->writers);
+    char token[WRITERS_TOKEN_BYTES] = "";
     struct bytes page = bytes_with_limit((size_t)16 << 20);
-    out_text_write(&page, grade,
-                   &(struct out_text_options){.colour = out_text_wants_colour(stdout),
-                                              .verbose = options->verbose,
-                                              .only = options->only});
-    int status =
-        page.failed ? error_no_memory(err) : file_write("-", bytes_text(&page), page.length, err);
+    if (page_wanted) {
+        writers_guard_page(&page, token);
+        out_text_write(&page, grade,
+                       &(struct out_text_options){.colour = out_text_wants_colour(stdout),
+                                                  .verbose = options->verbose,
+                                                  .only = options->only});
+        writers_unguard_page(&page, token);
+    }
+    /* What the page would end with goes to standard error: a runner reads both. */
+    int status = writers_after_page(&options->writers, &page, grade, err);
+    if (status == 0 && page.failed)
+        status = error_no_memory(err);
+    if (status == 0 && page_wanted)
+        status = file_write("-", bytes_text(&page), page.length, err);
+    else if (status == 0)
+        (void)fputs(bytes_text(&page), stderr);
     bytes_release(&page);
     return status;
 }
@@ -317,7 +338,7 @@ static int grade(struct stages *s, struct grade_options *options, struct error *
         pipeline_judge(&s->pipeline, err) != 0)
         return -1;
     s->pipeline.grade.duration_ns = process_now_ns() - began;
-    return write_stage(&s->pipeline.grade, options, err);
+    return 0;
 }
 
 int cmd_grade(int argc, char **argv)
@@ -330,7 +351,11 @@ int cmd_grade(int argc, char **argv)
     if (parsed < 0)
         return error_report(&err);
     struct stages stages = {0};
-    int status = grade(&stages, &options, &err);
+    int status = writers_begin(&options.writers, &err);
+    if (status == 0 && (status = grade(&stages, &options, &err)) != 0)
+        writers_fail(&options.writers, &err);
+    if (status == 0)
+        status = write_stage(&stages.pipeline.grade, &options, &err);
     bool below = status == 0 && (uint64_t)stages.pipeline.grade.score < options.fail_under;
     pipeline_release(&stages.pipeline);
     numbers_release(&stages.numbers);
