@@ -62,4 +62,19 @@
 #define LIMIT_REPO_ATTEMPTS 3
 #define LIMIT_PUBLISH_BYTES ((size_t)16 << 20) /* of one student's feedback */
 
+/* Classes */
+#define LIMIT_CSV_BYTES ((size_t)64 << 20)
+#define LIMIT_CSV_ROWS 200000
+#define LIMIT_CSV_COLUMNS 2000
+#define LIMIT_CSV_CELL_BYTES ((size_t)64 << 10)
+#define LIMIT_PROBLEMS 200 /* that are shown of one file; the rest is counted */
+#define LIMIT_STUDENT_ID_BYTES 64
+#define LIMIT_STUDENT_TEXT_BYTES 200 /* a name, an address, a group, a ref */
+#define LIMIT_REASON_BYTES 1000      /* of an override */
+#define LIMIT_EXTENSION_HOURS 9000
+#define LIMIT_LATE_DAYS 10000
+#define LIMIT_ZONES 64                /* time zones in one run */
+#define LIMIT_EXPLANATION_BYTES 32000 /* what one cell of a spreadsheet holds */
+#define LIMIT_ATTEMPT_BYTES ((size_t)64 << 20)
+
 #endif

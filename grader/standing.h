@@ -1,0 +1,64 @@
+/* standing.h - what counts for a student: the latest attempt, the overrides, and being late, as one
+ * set of numbers that every exported file, and the gradebook, shows.
+ *
+ *   points of each mark = the override's, where there is one, else the attempt's
+ *   raw score           = their sum
+ *   score               = raw score less the late penalty, rounded half up, once, here
+ *
+ * A student without a readable submission has every mark at 0, and overrides count there too. */
+#ifndef SPILLWAY_STANDING_H
+#define SPILLWAY_STANDING_H
+
+#include "gradebook.h"
+#include "late.h"
+
+enum standing_status {
+    STANDING_WAITING, /* no attempt yet: there is no score */
+    STANDING_GRADED,
+    STANDING_MISSING,
+    STANDING_BROKEN,
+};
+
+struct standing_mark {
+    const char *id, *title, *message; /* borrowed from the attempt or the lab */
+    enum mark_status status;          /* as graded; an override changes points, not this */
+    int64_t points;                   /* that count */
+    int64_t graded_points, max_points;
+    const struct override *override; /* NULL: none */
+};
+
+struct standing {
+    const struct student *student; /* borrowed from the roster */
+    enum standing_status status;
+    struct attempt attempt; /* owned; without its texts */
+    struct overrides overrides;
+    char *trouble; /* owned; of the machine, since the attempt; NULL */
+    bool has_deadline;
+    struct moment deadline;      /* the student's own, extension included */
+    struct standing_mark *marks; /* owned; in the attempt's order */
+    size_t mark_count;
+    int64_t graded_score; /* before overrides */
+    struct late late;     /* late.raw_score, late.score */
+    int64_t pending, max_score;
+};
+
+struct standings {
+    const struct lab *lab;
+    struct late_policy policy;
+    struct standing *rows; /* owned; one a student of the roster, in its order */
+    size_t count;
+};
+
+/* Reads the whole class from the gradebook. `deadline` is the batch's, NULL: none. The roster and
+ * the lab must outlive the result. */
+int standings_read(struct standings *ret, struct gradebook *book, const struct roster *roster,
+                   const struct lab *lab, const struct moment *deadline,
+                   const struct late_policy *policy, struct error *err);
+void standings_release(struct standings *standings);
+
+/* "waiting", "graded", "missing", "broken". */
+const char *standing_status_word(enum standing_status status);
+/* There is a score: everybody but who is waiting. */
+bool standing_has_score(const struct standing *standing);
+
+#endif
