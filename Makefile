@@ -262,8 +262,14 @@ bench: $(SPILLWAY) $(BUILD)/tests/bench/bench  ## speed, as ratios beside their 
 	$(Q)$(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc'
 
 .PHONY: check-labs
-check-labs: $(BUILD)/tests/check  ## the labs' tests: reference, starter, mutants
-	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check lab reference hints mutants
+check-labs: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants  ## the labs' tests: reference, starter, mutants
+	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check lab reference hints release mutants
+
+# What a student edits is the reference without what stands between its solution markers.
+.PHONY: starter
+starter: $(SPILLWAY)  ## make starter/ from the solution markers of reference/
+	$(Q)for lab in $(notdir $(wildcard reference/*)); do for source in reference/$$lab/*.cu; do \
+	 $(SPILLWAY) release $$lab --starter > $(BUILD)/starter && cp $(BUILD)/starter starter/$$lab/$${source##*/} || exit; done; done
 
 # On a machine with a GPU.
 .PHONY: check-gpu
@@ -307,7 +313,8 @@ $(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy
 
 # ---- Delivery --------------------------------------------------------------------------------------
 # What a program in PREFIX/bin finds as PREFIX/share/spillway: everything of a lab but its solution.
-DATA_FILES = $(filter %.cu %.ini %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*))
+DATA_FILES = $(filter %.cu %.ini %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*)) \
+             $(wildcard packaging/student/*)
 # $(1) is the root, $(2) the prefix.
 install_into = install -d '$(1)$(2)/bin' '$(1)$(2)/share/man/man1' '$(1)$(2)/share/spillway' && \
 	 install -m 755 $(SPILLWAY) '$(1)$(2)/bin/spillway' && \

@@ -9,6 +9,7 @@ int cmd_report(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
 int cmd_emulate(int argc, char **argv);
 int cmd_hint(int argc, char **argv);
+int cmd_release(int argc, char **argv);
 int cmd_labs(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_worker(int argc, char **argv); /* internal: the other end of run.c */

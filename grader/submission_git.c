@@ -1,5 +1,4 @@
-/* submission_git.c - a commit as a place to read a submission from. The only file that knows
- * libgit2.
+/* submission_git.c - a commit as a place to read a submission from, through libgit2.
  *
  * Blobs are read from the commit's tree: no checkout, no filters, no hooks, no submodules. */
 #include "submission.h"

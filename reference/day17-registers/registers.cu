@@ -72,9 +72,13 @@ __global__ void decayWide(const float *in, float *out, size_t n)
     }
 }
 
+// BEGIN SOLUTION
+//: // decayWide with one argument more.
+//: // TODO: on the way back, read the level that lies `shift` places further on, modulo the taps.
 // The way back starts `shift` levels further on and wraps round. With shift = 0 it computes what
 // decayWide computes; but the compiler cannot know that, and no instruction reads "register number
 // tap + shift". So the levels need addresses: they move to local memory.
+// END SOLUTION
 __global__ void decayWideIndexed(const float *in, float *out, size_t n, int shift)
 {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -89,14 +93,22 @@ __global__ void decayWideIndexed(const float *in, float *out, size_t n, int shif
         float sum = 0.0f;
 #pragma unroll
         for (int tap = WIDE_TAPS - 1; tap >= 0; --tap)
+            // BEGIN SOLUTION
+            //: sum = levels[tap] + DECAY * sum;
             sum = levels[(tap + shift) & (WIDE_TAPS - 1)] + DECAY * sum;
+            // END SOLUTION
         out[i] = sum;
     }
 }
 
+// BEGIN SOLUTION
+//: // decayWide under a register budget.
+//: // TODO: give it launch bounds: BLOCK_THREADS threads a block, BLOCKS_PER_SM blocks an SM.
+//: __global__ void
 // decayWide under a register budget: so few registers that BLOCKS_PER_SM blocks of BLOCK_THREADS
 // threads fit one SM. What no longer fits is spilled to local memory.
 __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_PER_SM)
+// END SOLUTION
 decayWideBounded(const float *in, float *out, size_t n)
 {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
