@@ -232,18 +232,19 @@ fuzz: fuzz-build  ## fuzz each reader (SECONDS= each, FUZZ_TARGETS=; needs clang
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
-staged: $(if $(SANITIZE),,bundle) $(SPILLWAY)
+staged: $(if $(SANITIZE),,gradescope autolab) $(SPILLWAY)
 	$(Q)rm -rf $(STAGED)
 	$(Q)$(call install_into,$(STAGED)/installed,/usr)
 	$(Q)$(call install_into,$(STAGED)/uninstalled,/usr)
 	$(Q)$(call uninstall_from,$(STAGED)/uninstalled,/usr)
 
 TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME)' \
-                   SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)))
+                   SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)) \
+                   SPILLWAY_AUTOGRADERS=$(abspath build))
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery autograders,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full
@@ -352,6 +353,15 @@ bundle: $(BUNDLED)  ## a folder that runs on another Linux (BUNDLE_TESTS=)
 	$(if $(SANITIZE),$(error a bundle with sanitizers runs nowhere else: leave SANITIZE= out))
 	$(call say,BUNDLE,$(BUNDLE))
 	$(Q)sh packaging/bundle '$(BUNDLE)' $(BUNDLED) -- $(DATA_FILES)
+
+# Autograders to be uploaded, for one lab (LAB=).
+.PHONY: gradescope
+gradescope: bundle  ## autograder.zip for Gradescope (LAB=)
+	$(Q)sh packaging/autograder gradescope build/gradescope '$(BUNDLE)' '$(LAB)'
+
+.PHONY: autolab
+autolab: bundle  ## autograde.tar and Makefile for Autolab (LAB=)
+	$(Q)sh packaging/autograder autolab build/autolab '$(BUNDLE)' '$(LAB)'
 
 .PHONY: dist
 dist:  ## a source archive of the last commit
