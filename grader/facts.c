@@ -47,9 +47,15 @@ static void from_cubin(struct kernel_facts *facts, const struct cubin_kernel *ma
     if (machine->callee_count == 0)
         facts->witnesses.stack_bytes.cubin = machine->frame_bytes;
     facts->witnesses.shared_bytes.cubin = machine->shared_bytes;
-    if (machine->spills_known) {
-        facts->witnesses.spill_store_bytes.cubin = machine->spill_store_bytes;
-        facts->witnesses.spill_load_bytes.cubin = machine->spill_load_bytes;
+    /* Toolkits up to 12.4 do not mark spills: what the PTX declares tells them from arrays. With
+     * callees the machine code holds saved registers too, which ptxas counts by rules of its own.
+     */
+    struct cubin_kernel settled = *machine;
+    if (settled.callee_count == 0)
+        (void)cubin_settle_spills(&settled, facts->function->local_bytes);
+    if (settled.spills_known) {
+        facts->witnesses.spill_store_bytes.cubin = settled.spill_store_bytes;
+        facts->witnesses.spill_load_bytes.cubin = settled.spill_load_bytes;
     }
 }
 

@@ -56,6 +56,7 @@ struct ptx_function {
     unsigned max_registers;       /* .maxnreg; 0: none */
     uint64_t shared_bytes; /* static shared memory declared in the body, each variable rounded up to
                               16 bytes, as padding may */
+    uint64_t local_bytes;  /* local memory declared in the body, without padding */
     unsigned inline_asm_line; /* source line (or PTX line) of the first inline assembly; 0: none */
     const char *inline_asm_file; /* the source file of that line; NULL: it is a PTX line */
     unsigned inline_asm_count;   /* how many asm statements */

@@ -378,6 +378,8 @@ static void list_variable(struct ptx_parser *parser, struct ptx_symbol *symbol)
     symbol->owner = parser->body == NULL ? NULL : parser->body->symbol;
     if (!module_wide && symbol->space == PTX_SHARED)
         parser->body->face.shared_bytes += (symbol->bytes + 15) / 16 * 16;
+    if (!module_wide && symbol->space == PTX_LOCAL)
+        parser->body->face.local_bytes += symbol->bytes;
     grown[(*count)++] = symbol;
 }
 
