@@ -115,8 +115,8 @@ static void look_at_libraries(struct doctor *doctor)
 {
     struct libraries versions;
     libraries_ask(&versions);
-    doctor_add(doctor, "libraries", DOCTOR_OK, "libgit2 %s, jansson %s, inih %s", versions.libgit2,
-               versions.jansson, versions.inih);
+    doctor_add(doctor, "libraries", DOCTOR_OK, "libgit2 %s, jansson %s, SQLite %s, inih %s",
+               versions.libgit2, versions.jansson, versions.sqlite, versions.inih);
 }
 
 static void look_at_data(struct doctor *doctor)

@@ -4,6 +4,7 @@
 
 #include <git2.h>
 #include <jansson.h>
+#include <sqlite3.h>
 
 #ifndef SPILLWAY_INIH_VERSION
 #define SPILLWAY_INIH_VERSION "of unknown version"
@@ -19,5 +20,6 @@ void libraries_ask(struct libraries *ret)
 #else
     (void)snprintf(ret->jansson, sizeof ret->jansson, "%s", JANSSON_VERSION);
 #endif
+    (void)snprintf(ret->sqlite, sizeof ret->sqlite, "%s", sqlite3_libversion());
     (void)snprintf(ret->inih, sizeof ret->inih, "%s", SPILLWAY_INIH_VERSION);
 }

@@ -5,6 +5,7 @@
 struct libraries {
     char libgit2[32]; /* as loaded */
     char jansson[32]; /* as loaded where jansson can tell (2.13 and newer), else as built with */
+    char sqlite[32];  /* as loaded */
     char inih[32];    /* as built with: the library cannot be asked */
 };
 

@@ -58,9 +58,10 @@ static struct civil civil_of(int64_t seconds)
 
 /* ---- Local times ----------------------------------------------------------------------------- */
 
-static int32_t offset_of(struct moment m)
+int32_t moment_offset(struct moment moment)
 {
-    return m.zone == NULL ? m.offset_s : zone_change_at(m.zone, m.unix_s)->offset_s;
+    return moment.zone == NULL ? moment.offset_s
+                               : zone_change_at(moment.zone, moment.unix_s)->offset_s;
 }
 
 enum local_kind { LOCAL_ONCE, LOCAL_GAP, LOCAL_TWICE };
@@ -289,7 +290,7 @@ struct moment moment_plus_days(struct moment moment, int64_t days)
 {
     if (moment.zone == NULL)
         return moment_plus(moment, days * DAY_S);
-    int64_t local = moment.unix_s + offset_of(moment) + days * DAY_S;
+    int64_t local = moment.unix_s + moment_offset(moment) + days * DAY_S;
     (void)instant_of(moment.zone, local, &moment.unix_s);
     return moment;
 }
@@ -304,7 +305,7 @@ static void print_offset(int32_t offset_s, char into[16])
 
 const char *moment_text(struct moment moment, char into[MOMENT_TEXT_BYTES])
 {
-    int32_t offset_s = offset_of(moment);
+    int32_t offset_s = moment_offset(moment);
     struct civil c = civil_of(moment.unix_s + offset_s);
     char offset[16], seconds[8] = "";
     print_offset(offset_s, offset);
@@ -321,7 +322,7 @@ const char *moment_text(struct moment moment, char into[MOMENT_TEXT_BYTES])
 
 const char *moment_rfc3339(struct moment moment, char into[MOMENT_TEXT_BYTES])
 {
-    int32_t offset_s = offset_of(moment);
+    int32_t offset_s = moment_offset(moment);
     struct civil c = civil_of(moment.unix_s + offset_s);
     char offset[16];
     print_offset(offset_s, offset);

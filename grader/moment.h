@@ -61,6 +61,9 @@ const char *moment_text(struct moment moment, char into[MOMENT_TEXT_BYTES]);
 /* "2026-03-29T23:59:00+02:00". Returns `into`. */
 const char *moment_rfc3339(struct moment moment, char into[MOMENT_TEXT_BYTES]);
 
+/* Its offset, east of Greenwich, in seconds. */
+int32_t moment_offset(struct moment moment);
+
 /* "2 days 3 h 10 min", "26 h 10 min", "40 s": hours up to two days, seconds only below an hour.
  * Rounded down, so that "0 min" stands for less than a minute. Returns `into`. */
 const char *moment_duration(int64_t seconds, char into[MOMENT_TEXT_BYTES]);

@@ -49,12 +49,22 @@ struct standings {
     size_t count;
 };
 
+/* One student's; see standings_read(). */
+int standing_read(struct standing *ret, struct gradebook *book, const struct student *student,
+                  const struct lab *lab, const struct moment *deadline,
+                  const struct late_policy *policy, struct error *err);
+void standing_release(struct standing *standing);
+
 /* Reads the whole class from the gradebook. `deadline` is the batch's, NULL: none. The roster and
  * the lab must outlive the result. */
 int standings_read(struct standings *ret, struct gradebook *book, const struct roster *roster,
                    const struct lab *lab, const struct moment *deadline,
                    const struct late_policy *policy, struct error *err);
 void standings_release(struct standings *standings);
+
+/* Stores the numbers in the gradebook, for whoever asks it with SQL. One transaction. */
+int gradebook_put_standings(struct gradebook *book, const struct standings *standings,
+                            struct error *err);
 
 /* "waiting", "graded", "missing", "broken". */
 const char *standing_status_word(enum standing_status status);
