@@ -56,7 +56,7 @@ CUDART_STATIC := $(firstword $(wildcard $(addprefix $(CUDA_HOME)/,lib64/libcudar
     targets/x86_64-linux/lib/libcudart_static.a lib/x86_64-linux-gnu/libcudart_static.a)))
 CUDA_INCLUDE := $(patsubst %/cuda_runtime_api.h,-isystem %,$(filter-out /usr/include/%,$(firstword \
     $(wildcard $(addprefix $(CUDA_HOME)/,include/cuda_runtime_api.h targets/x86_64-linux/include/cuda_runtime_api.h)))))
-PACKAGES := libgit2 jansson inih sqlite3
+PACKAGES := libgit2 jansson inih sqlite3 libcrypto
 # Asked only when something is built: `make deps` may just have installed them.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $$(PACKAGES) 2>/dev/null))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $$(PACKAGES) 2>/dev/null))$(PKG_LIBS)

@@ -8,6 +8,8 @@
 #include "compiler.h"
 #include "diagnostics.h"
 #include "entries.h"
+#include "recall.h"
+#include "slice.h"
 
 /* ---- Step one: nvcc -------------------------------------------------------------------------- */
 
@@ -34,6 +36,7 @@ static int make_ptx(struct build_target *target, const struct submission *submis
     target->error_line = diagnostics_keep_own(&target->words, bytes_text(&run.words),
                                               run.words.length, submission->lab->source_name);
     AUTO_FREE char *ptx_path = path_join(folder, "device.ptx");
+    target->stopped = run.end == COMPILER_STOPPED;
     if (run.end == COMPILER_STOPPED)
         (void)snprintf(target->problem, sizeof target->problem, "%s", run.problem);
     else if (run.end == COMPILER_REFUSED)
@@ -50,8 +53,11 @@ static int make_ptx(struct build_target *target, const struct submission *submis
                       file_status_text(status));
     }
     compiler_run_release(&run);
-    if (err->kind != ERROR_NONE)
-        return -1;
+    return err->kind == ERROR_NONE ? 0 : -1;
+}
+
+static int read_module(struct build_target *target, struct error *err)
+{
     if (target->problem[0] != '\0')
         return 0;
     struct error trouble = {0};
@@ -69,46 +75,67 @@ static int make_ptx(struct build_target *target, const struct submission *submis
 
 /* ---- Step two: ptxas ------------------------------------------------------------------------- */
 
-int build_assemble(struct build_image *out, const struct toolchain *toolchain, struct arch arch,
-                   const char *folder, const char *name, const char *ptx, size_t length,
-                   struct error *err)
+/* Fills cubin and words, or says why there are none. */
+static enum recall_outcome run_ptxas(struct build_image *out, struct bytes *words,
+                                     const struct toolchain *toolchain, struct arch arch,
+                                     const char *folder, const char *name, struct slice ptx,
+                                     struct error *err)
 {
-    *out = (struct build_image){0};
     char ptx_name[64], cubin_name[64], arch_option[ARCH_NAME_BYTES + 8], arch_text[ARCH_NAME_BYTES];
     (void)snprintf(ptx_name, sizeof ptx_name, "%s.ptx", name);
     (void)snprintf(cubin_name, sizeof cubin_name, "%s.cubin", name);
     (void)snprintf(arch_option, sizeof arch_option, "-arch=%s", arch_name(arch, "sm_", arch_text));
     AUTO_FREE char *ptx_path = path_join(folder, ptx_name);
     AUTO_FREE char *cubin_path = path_join(folder, cubin_name);
-    if (ptx_path == NULL || cubin_path == NULL)
-        return error_no_memory(err);
-    if (file_write_scratch(ptx_path, ptx, length, err) != 0)
-        return -1;
     const char *const argv[] = {toolchain->ptxas, arch_option, "-v", "-w", "-o",
                                 cubin_name,       ptx_name,    NULL};
     struct compiler_run run;
-    if (compiler_run(&run, toolchain, arch, argv, folder, err) != 0)
-        return -1;
+    if (ptx_path == NULL || cubin_path == NULL)
+        error_no_memory(err);
+    if (err->kind != ERROR_NONE || file_write_scratch(ptx_path, ptx.text, ptx.length, err) != 0 ||
+        compiler_run(&run, toolchain, arch, argv, folder, err) != 0)
+        return RECALL_FAILED;
     if (run.end == COMPILER_STOPPED)
         (void)snprintf(out->problem, sizeof out->problem, "%s", run.problem);
     else if (run.end == COMPILER_REFUSED)
         diagnostics_first_error(out->problem, sizeof out->problem,
                                 "ptxas refuses it: ", bytes_text(&run.words));
-    else if (report_parse(&out->report, bytes_text(&run.words), run.words.length, err) == 0) {
+    else {
         enum file_status status = file_read(&out->cubin, cubin_path, LIMIT_CUBIN_BYTES, false);
-        struct error unreadable = {0};
-        out->assembled = status == FILE_READ;
         if (status == FILE_TOO_LARGE)
             (void)snprintf(out->problem, sizeof out->problem,
                            "its machine code is larger than %zu bytes", LIMIT_CUBIN_BYTES);
         else if (status != FILE_READ)
             error_set(err, ERROR_INFRASTRUCTURE, "ptxas left no readable %s: %s", cubin_path,
                       file_status_text(status));
-        else
-            out->readable =
-                cubin_parse(&out->parsed, out->cubin.data, out->cubin.length, &unreadable) == 0;
     }
+    *words = run.words;
+    run.words = (struct bytes){0};
     compiler_run_release(&run);
+    return err->kind != ERROR_NONE   ? RECALL_FAILED
+           : out->problem[0] != '\0' ? RECALL_OWN
+                                     : RECALL_SHARED;
+}
+
+int build_assemble(struct build_image *out, const struct build_options *options, struct arch arch,
+                   const char *folder, const char *name, const char *ptx, size_t length,
+                   struct error *err)
+{
+    *out = (struct build_image){0};
+    struct bytes words = {0};
+    struct recall_claim claim;
+    struct error unreadable = {0};
+    if (!recall_image(&claim, options->recall, arch, ptx, length, &words, &out->cubin)) {
+        enum recall_outcome outcome = run_ptxas(out, &words, options->toolchain, arch, folder, name,
+                                                (struct slice){ptx, length}, err);
+        recall_keep_image(&claim, outcome, &words, &out->cubin);
+    }
+    out->assembled = err->kind == ERROR_NONE && out->problem[0] == '\0' &&
+                     report_parse(&out->report, bytes_text(&words), words.length, err) == 0;
+    if (out->assembled)
+        out->readable =
+            cubin_parse(&out->parsed, out->cubin.data, out->cubin.length, &unreadable) == 0;
+    bytes_release(&words);
     return err->kind == ERROR_NONE ? 0 : -1;
 }
 
@@ -125,8 +152,8 @@ static int make_what_if(struct build *build, const struct build_target *target,
     bytes_append(&ptx, target->ptx.data + kernel->directives_end,
                  target->ptx.length - kernel->directives_end);
     int status = ptx.failed ? error_no_memory(err)
-                            : build_assemble(&build->what_if, options->toolchain, target->arch,
-                                             folder, "what-if", ptx.data, ptx.length, err);
+                            : build_assemble(&build->what_if, options, target->arch, folder,
+                                             "what-if", ptx.data, ptx.length, err);
     bytes_release(&ptx);
     build->has_what_if = status == 0 && build->what_if.assembled;
     if (status == 0 && !build->what_if.assembled)
@@ -185,8 +212,8 @@ static int assemble_both(struct arch_build *one)
     struct build_target *target = one->target;
     pthread_t thread;
     bool beside = pthread_create(&thread, NULL, what_if_main, one) == 0;
-    int status = build_assemble(&target->image, one->options->toolchain, target->arch, one->folder,
-                                "device", target->ptx.data, target->ptx.length, &one->err);
+    int status = build_assemble(&target->image, one->options, target->arch, one->folder, "device",
+                                target->ptx.data, target->ptx.length, &one->err);
     if (beside)
         (void)pthread_join(thread, NULL);
     else
@@ -198,22 +225,35 @@ static int assemble_both(struct arch_build *one)
     return status;
 }
 
+/* Writes the source and compiles it, unless that was done before. */
+static int make_or_recall_ptx(struct arch_build *one, const char *folder)
+{
+    const struct submission *submission = one->submission;
+    struct recall_claim claim;
+    if (recall_source(&claim, one->options->recall, submission, one->target))
+        return 0;
+    AUTO_FREE char *source = path_join(folder, submission->lab->source_name);
+    int status = source == NULL ? error_no_memory(&one->err) : 0;
+    if (status == 0)
+        status = file_write_scratch(source, submission->source.content.data,
+                                    submission->source.content.length, &one->err);
+    if (status == 0)
+        status = make_ptx(one->target, submission, one->options, folder, &one->err);
+    recall_keep_source(&claim, one->target, status == 0);
+    return status;
+}
+
 static int build_one(struct arch_build *one)
 {
     struct build_target *target = one->target;
-    const struct submission *submission = one->submission;
     char arch_text[ARCH_NAME_BYTES];
     AUTO_FREE char *folder =
         path_join(one->options->folder, arch_name(target->arch, "sm_", arch_text));
-    AUTO_FREE char *source =
-        folder == NULL ? NULL : path_join(folder, submission->lab->source_name);
-    if (source == NULL)
+    if (folder == NULL)
         return error_no_memory(&one->err);
     if (mkdir(folder, 0700) != 0)
         return error_set_errno(&one->err, ERROR_INFRASTRUCTURE, "cannot make %s", folder);
-    if (file_write_scratch(source, submission->source.content.data,
-                           submission->source.content.length, &one->err) != 0 ||
-        make_ptx(target, submission, one->options, folder, &one->err) != 0)
+    if (make_or_recall_ptx(one, folder) != 0 || read_module(target, &one->err) != 0)
         return -1;
     one->folder = folder;
     return target->compiled ? assemble_both(one) : 0;

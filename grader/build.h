@@ -28,6 +28,7 @@ struct build_target {
     struct arch arch;
     bool compiled;       /* nvcc made PTX that we can read */
     char problem[200];   /* why not, one sentence; "" when compiled */
+    bool stopped;        /* nvcc ran into a limit: another time it may not */
     struct bytes words;  /* what nvcc said of the student's file: printable, capped */
     unsigned error_line; /* first source line that an error names; 0: none */
     struct bytes ptx;
@@ -44,12 +45,14 @@ struct build {
     struct build_image what_if;
 };
 
+struct recall;
 struct build_options {
     const struct toolchain *toolchain;
     const struct arch *archs; /* distinct */
     size_t arch_count;
-    struct arch what_if_arch; /* one of archs */
-    const char *folder;       /* private temporary folder, exists */
+    struct arch what_if_arch;    /* one of archs */
+    const char *folder;          /* private temporary folder, exists */
+    const struct recall *recall; /* what was built before (recall.h); NULL: build all of it */
 };
 
 /* Returns 0 whatever the source does to the compilers; -1 with *err when the machine failed (a
@@ -58,8 +61,10 @@ int build_run(struct build *out, const struct submission *submission,
               const struct build_options *options, struct error *err);
 void build_release(struct build *build);
 
-/* Assembles one PTX text in folder/name.ptx: also for the scrub kernel of the GPU executor. */
-int build_assemble(struct build_image *out, const struct toolchain *toolchain, struct arch arch,
+/* Assembles one PTX text in folder/name.ptx: also for the scrub kernel of the GPU executor. Of the
+ * options it reads toolchain and recall. A cubin that is recalled may have been made of PTX with
+ * another line table. */
+int build_assemble(struct build_image *out, const struct build_options *options, struct arch arch,
                    const char *folder, const char *name, const char *ptx, size_t length,
                    struct error *err);
 void build_image_release(struct build_image *image);

@@ -77,4 +77,7 @@
 #define LIMIT_EXPLANATION_BYTES 32000 /* what one cell of a spreadsheet holds */
 #define LIMIT_ATTEMPT_BYTES ((size_t)64 << 20)
 
+/* Caches and shards */
+#define LIMIT_CACHE_FILE_BYTES ((size_t)160 << 20) /* PTX, words and cubin at their own caps */
+
 #endif

@@ -1,5 +1,39 @@
 #include "choice.h"
 
+#include "options.h"
+
+int choice_parse_archs(struct arch *archs, size_t *count, const char *list, struct error *err)
+{
+    AUTO_FREE char *copy = strdup(list);
+    if (copy == NULL)
+        return error_no_memory(err);
+    char *rest = copy;
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+        struct arch arch;
+        if (!arch_parse(name, &arch))
+            return options_refuse(err, "--arch", list, "names like sm_75, joined by commas");
+        bool known = false;
+        for (size_t i = 0; i < *count; ++i)
+            known = known || arch_equal(archs[i], arch);
+        if (known)
+            continue;
+        if (*count >= CHOICE_ARCHS_MAX)
+            return options_refuse(err, "--arch", list, "at most 16 architectures");
+        archs[(*count)++] = arch;
+    }
+    return 0;
+}
+
+int choice_parse_executor(const char **ret, const char *value, struct error *err)
+{
+    static const char *const executors[] = {"auto", "gpu", "emulator", "none"};
+    *ret = value;
+    for (size_t i = 0; i < COUNT_OF(executors); ++i)
+        if (strcmp(value, executors[i]) == 0)
+            return 0;
+    return options_refuse(err, "--executor", value, "auto, gpu, emulator or none");
+}
+
 int choice_executor(struct choice *choice, const char *wish, const struct toolchain *toolchain,
                     struct error *err)
 {

@@ -24,6 +24,12 @@ struct choice {
     size_t executed;           /* index */
 };
 
+/* The value of --arch: names joined by commas, added to `archs` (room for CHOICE_ARCHS_MAX) where
+ * they are not there yet. -1 with *err (usage). */
+int choice_parse_archs(struct arch *archs, size_t *count, const char *list, struct error *err);
+/* The value of --executor: auto, gpu, emulator or none; *ret borrows it. -1 with *err (usage). */
+int choice_parse_executor(const char **ret, const char *value, struct error *err);
+
 /* `wish` is auto, gpu, emulator or none. *choice must be zero. -1 with *err (infrastructure) when a
  * GPU is wished for and none can be used; the message says why. */
 int choice_executor(struct choice *choice, const char *wish, const struct toolchain *toolchain,

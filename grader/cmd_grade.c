@@ -61,28 +61,6 @@ static const char usage_end[] =
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static int parse_archs(struct machine_options *options, const char *list, struct error *err)
-{
-    AUTO_FREE char *copy = strdup(list);
-    if (copy == NULL)
-        return error_no_memory(err);
-    char *rest = copy;
-    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
-        struct arch arch;
-        if (!arch_parse(name, &arch))
-            return options_refuse(err, "--arch", list, "names like sm_75, joined by commas");
-        bool known = false;
-        for (size_t i = 0; i < options->arch_count; ++i)
-            known = known || arch_equal(options->archs[i], arch);
-        if (known)
-            continue;
-        if (options->arch_count >= CHOICE_ARCHS_MAX)
-            return options_refuse(err, "--arch", list, "at most 16 architectures");
-        options->archs[options->arch_count++] = arch;
-    }
-    return 0;
-}
-
 enum {
     OPT_LAB = OPTIONS_HELP + 1,
     OPT_REV,
@@ -133,7 +111,6 @@ static int take_small(unsigned *out, const char *name, const char *value, unsign
 static int take_option(struct grade_options *options, int option, const char *value,
                        struct error *err)
 {
-    static const char *const executors[] = {"auto", "gpu", "emulator", "none"};
     switch (option) {
     case OPT_LAB:
         options->submission.lab_id = value;
@@ -142,13 +119,9 @@ static int take_option(struct grade_options *options, int option, const char *va
         options->submission.revision = value;
         return 0;
     case OPT_ARCH:
-        return parse_archs(&options->machine, value, err);
+        return choice_parse_archs(options->machine.archs, &options->machine.arch_count, value, err);
     case OPT_EXECUTOR:
-        options->machine.executor = value;
-        for (size_t i = 0; i < COUNT_OF(executors); ++i)
-            if (strcmp(value, executors[i]) == 0)
-                return 0;
-        return options_refuse(err, "--executor", value, "auto, gpu, emulator or none");
+        return choice_parse_executor(&options->machine.executor, value, err);
     case OPT_SEED:
         options->has_seed = true;
         return options_number(&options->seed, "--seed", value, 0, INT64_MAX, "", err);

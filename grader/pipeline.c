@@ -3,6 +3,7 @@
 #include "audit.h"
 #include "collect.h"
 #include "files.h"
+#include "recall.h"
 #include "scrub.h"
 
 #define TIMING_ROUNDS 31
@@ -57,11 +58,13 @@ static int assemble_scrub(struct pipeline *p, struct error *err)
     struct bytes ptx = {0};
     char name[ARCH_NAME_BYTES];
     int status = -1;
+    const struct build_options options = {.toolchain = &p->machine->toolchain,
+                                          .recall = p->machine->recall};
     if (scrub_source(&ptx, arch_name(target->arch, "sm_", name), frame, shared) != 0)
         error_no_memory(err);
     else
-        status = build_assemble(&p->scrub, &p->machine->toolchain, target->arch, p->folder, "scrub",
-                                ptx.data, ptx.length, err);
+        status = build_assemble(&p->scrub, &options, target->arch, p->folder, "scrub", ptx.data,
+                                ptx.length, err);
     if (status == 0 && !p->scrub.assembled)
         status = error_set(err, ERROR_INFRASTRUCTURE, "cannot assemble the scrub kernel: %s",
                            p->scrub.problem);
@@ -76,7 +79,8 @@ int pipeline_build(struct pipeline *p, struct error *err)
                                           .archs = p->choice.archs,
                                           .arch_count = p->choice.arch_count,
                                           .what_if_arch = p->choice.archs[declared],
-                                          .folder = p->folder};
+                                          .folder = p->folder,
+                                          .recall = p->machine->recall};
     return build_run(&p->build, p->submission, &options, err) == 0 ? assemble_scrub(p, err) : -1;
 }
 
@@ -99,7 +103,13 @@ int pipeline_run(struct pipeline *p, struct error *err)
         .unconfined = machine->sandbox == SANDBOX_OFF,
         .launch_seconds = machine->launch_seconds,
     };
-    return numbers_run(&p->result, p->numbers, target, &audit, &options, err);
+    struct recall_claim claim;
+    if (recall_run(&claim, p->machine->recall, p->numbers, target, &options, p->choice.gpu.name,
+                   &p->result))
+        return 0;
+    int status = numbers_run(&p->result, p->numbers, target, &audit, &options, err);
+    recall_keep_run(&claim, p->numbers, status == 0 ? &p->result : NULL);
+    return status;
 }
 
 /* ---- Judge ----------------------------------------------------------------------------------- */

@@ -32,7 +32,8 @@ struct machine_options {
 struct machine {
     struct machine_options options; /* strings borrowed */
     struct toolchain toolchain;
-    struct choice choice; /* only the executor: architectures are each submission's */
+    struct choice choice;        /* only the executor: architectures are each submission's */
+    const struct recall *recall; /* borrowed; NULL: each submission is built and run for itself */
 };
 
 /* Finds and asks the toolkit, chooses the sandbox and the executor. -1 with *err: infrastructure;

@@ -186,31 +186,54 @@ static const char *source_problem(const struct bytes *content)
     return NULL;
 }
 
+void submission_take_source(struct submission *submission, struct bytes *content,
+                            const char *problem)
+{
+    struct submission_file *source = &submission->source;
+    const char *own = problem[0] == '\0' ? source_problem(content) : problem;
+    if (own != NULL) {
+        (void)snprintf(source->problem, sizeof source->problem, "%s", own);
+        bytes_release(content);
+        return;
+    }
+    source->content = *content;
+    *content = (struct bytes){0};
+}
+
 static int read_source(struct submission *out, struct search *search, struct error *err)
 {
     struct submission_file *source = &out->source;
+    struct bytes content = {0};
+    char problem[200] = "";
     search->name = out->lab->source_name;
     search->family = "starter";
     search->limit = LIMIT_SOURCE_BYTES;
-    enum file_status status =
-        search_file(&source->content, &source->path, source->problem, search, err);
-    if (err->kind != ERROR_NONE)
-        return -1;
-    if (status == FILE_MISSING)
-        return error_set(err, ERROR_USAGE,
-                         "no %s in %s, and no starter/%s/%s in it or a folder above it: nothing to "
-                         "grade",
-                         search->name, out->path, out->lab->id, search->name);
+    enum file_status status = search_file(&content, &source->path, problem, search, err);
+    if (err->kind == ERROR_NONE && status == FILE_MISSING)
+        error_set(err, ERROR_USAGE,
+                  "no %s in %s, and no starter/%s/%s in it or a folder above it: nothing to grade",
+                  search->name, out->path, out->lab->id, search->name);
     if (status == FILE_TOO_LARGE)
-        (void)snprintf(source->problem, sizeof source->problem,
+        (void)snprintf(problem, sizeof problem,
                        "is larger than %zu bytes; a lab's source has a few thousand",
                        LIMIT_SOURCE_BYTES);
-    const char *problem = status == FILE_READ ? source_problem(&source->content) : NULL;
-    if (problem == NULL)
-        return 0;
-    (void)snprintf(source->problem, sizeof source->problem, "%s", problem);
-    bytes_release(&source->content);
-    return 0;
+    submission_take_source(out, &content, problem);
+    return err->kind == ERROR_NONE ? 0 : -1;
+}
+
+int submission_take_answers(struct submission *submission, const struct bytes *content,
+                            const char *problem, struct error *err)
+{
+    char reason[500];
+    if (content == NULL)
+        return answers_absent(&submission->answers,
+                              "there is no answers.ini: copy the blank one of the exercise beside "
+                              "the source and fill it in",
+                              err);
+    if (problem[0] == '\0')
+        return answers_parse(&submission->answers, bytes_text(content), content->length, err);
+    (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);
+    return answers_absent(&submission->answers, reason, err);
 }
 
 static int read_answers(struct submission *out, struct search *search, struct error *err)
@@ -221,23 +244,10 @@ static int read_answers(struct submission *out, struct search *search, struct er
     search->family = "exercises";
     search->limit = LIMIT_ANSWERS_BYTES;
     enum file_status status = search_file(&content, &out->answers_path, problem, search, err);
-    if (err->kind != ERROR_NONE)
-        return -1;
-    if (status == FILE_READ)
-        (void)answers_parse(&out->answers, content.data, content.length, err);
-    else if (status == FILE_MISSING)
-        (void)answers_absent(&out->answers,
-                             "there is no answers.ini: copy the blank one of the "
-                             "exercise beside the source and fill it in",
-                             err);
-    else {
-        if (status == FILE_TOO_LARGE)
-            (void)snprintf(problem, sizeof problem, "is larger than %zu bytes",
-                           LIMIT_ANSWERS_BYTES);
-        char reason[300];
-        (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);
-        (void)answers_absent(&out->answers, reason, err);
-    }
+    if (status == FILE_TOO_LARGE)
+        (void)snprintf(problem, sizeof problem, "is larger than %zu bytes", LIMIT_ANSWERS_BYTES);
+    if (err->kind == ERROR_NONE)
+        (void)submission_take_answers(out, status == FILE_MISSING ? NULL : &content, problem, err);
     bytes_release(&content);
     return err->kind == ERROR_NONE ? 0 : -1;
 }

@@ -39,6 +39,15 @@ int submission_read(struct submission *out, const struct submission_options *opt
                     struct error *err);
 void submission_release(struct submission *submission);
 
+/* For who has the bytes already (a batch): what submission_read() does once it has found a file.
+ * Takes the content over, unless `problem` (a clause; "": none) or its bytes say that it cannot be
+ * used. */
+void submission_take_source(struct submission *submission, struct bytes *content,
+                            const char *problem);
+/* content NULL: there is no such file. -1: no memory. */
+int submission_take_answers(struct submission *submission, const struct bytes *content,
+                            const char *problem, struct error *err);
+
 /* ---- Where files are looked for: submission_read() drives one of these ----------------------- */
 
 /* Reads `name` of `folder`, a path in the place's own terms; `name` may have components, none of

@@ -395,7 +395,7 @@ START_TEST(deps_row)
         if (strcmp(deps_rows[_i].asked[calls], "install") == 0)
             ck_assert_ptr_nonnull(strstr(line,
                                          " gcc g++ make pkg-config libgit2-dev libjansson-dev "
-                                         "libinih-dev libsqlite3-dev check bubblewrap"));
+                                         "libinih-dev libsqlite3-dev libssl-dev check bubblewrap"));
     }
     ck_assert_msg(deps_rows[_i].asked[calls] == NULL, "%s: only %zu calls", deps_rows[_i].name,
                   calls);

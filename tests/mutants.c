@@ -260,8 +260,9 @@ static int assemble_scrub(struct stages *s, const struct session *session,
     char name[ARCH_NAME_BYTES];
     if (scrub_source(&ptx, arch_name(target->arch, "sm_", name), frame, shared) != 0)
         return error_no_memory(err);
-    int status = build_assemble(&s->scrub, &session->toolchain, target->arch, folder, "scrub",
-                                ptx.data, ptx.length, err);
+    const struct build_options options = {.toolchain = &session->toolchain};
+    int status = build_assemble(&s->scrub, &options, target->arch, folder, "scrub", ptx.data,
+                                ptx.length, err);
     bytes_release(&ptx);
     return status;
 }

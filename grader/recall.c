@@ -1,0 +1,309 @@
+#include "recall.h"
+
+#include <sys/stat.h>
+
+#include "canonical.h"
+#include "caps.h"
+#include "numbers_pack.h"
+
+#define CONTENT_VERSION 1 /* of everything below: raise it when a format or a meaning changes */
+
+/* The first number of a content. */
+enum {
+    CONTENT_RESULT = 1,
+    CONTENT_NOT_SHARED, /* look under the exact key */
+};
+
+/* ---- Identities ------------------------------------------------------------------------------ */
+
+/* A file by what changes when it is replaced: reading a compiler whole would take longer than
+ * compiling. */
+static void add_file(struct digester *digester, const char *path)
+{
+    AUTO_FREE char *real = path == NULL ? NULL : realpath(path, NULL);
+    struct stat info = {0};
+    digester_add_text(digester, real);
+    if (real == NULL || stat(real, &info) != 0)
+        return;
+    digester_add_number(digester, (uint64_t)info.st_size);
+    digester_add_number(digester, (uint64_t)info.st_mtim.tv_sec);
+    digester_add_number(digester, (uint64_t)info.st_mtim.tv_nsec);
+}
+
+/* The front end's own compiler, and the host compiler that does the preprocessing. */
+static void add_helpers(struct digester *digester, const char *nvcc)
+{
+    static const char *const beside[] = {"cicc", "../nvvm/bin/cicc", "cudafe++", "nvcc.profile"};
+    const char *slash = strrchr(nvcc, '/');
+    AUTO_FREE char *folder = slash == NULL ? NULL : strndup(nvcc, (size_t)(slash - nvcc));
+    for (size_t i = 0; folder != NULL && i < COUNT_OF(beside); ++i) {
+        AUTO_FREE char *path = path_join(folder, beside[i]);
+        add_file(digester, path);
+    }
+    const char *path = getenv("PATH");
+    digester_add_text(digester, path);
+    for (; path != NULL && *path != '\0'; path += strspn(path, ":")) {
+        size_t length = strcspn(path, ":");
+        static const char *const names[] = {"gcc", "g++"};
+        for (size_t i = 0; i < COUNT_OF(names); ++i) {
+            AUTO_FREE char *file = NULL;
+            if (asprintf(&file, "%.*s/%s", (int)length, path, names[i]) > 0 &&
+                access(file, X_OK) == 0)
+                add_file(digester, file);
+        }
+        path += length;
+    }
+}
+
+int recall_open(struct recall *out, struct cache *cache, const struct toolchain *toolchain,
+                struct error *err)
+{
+    *out = (struct recall){.cache = cache};
+    struct digester digester;
+    digester_begin(&digester);
+    digester_add_number(&digester, CONTENT_VERSION);
+    digester_add_text(&digester, toolchain->version);
+    add_file(&digester, toolchain->nvcc);
+    add_file(&digester, toolchain->ptxas);
+    add_helpers(&digester, toolchain->nvcc);
+    digester_add_number(&digester, toolchain->sandbox.level);
+    if (digester_end(&digester, &out->toolkit, err) != 0)
+        return -1;
+    return digest_file(&out->program, "/proc/self/exe", err);
+}
+
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+static int key_of(struct digest *ret, const struct recall *recall, const char *kind,
+                  const struct digest *context, const void *text, size_t length)
+{
+    struct error ignored = {0};
+    struct digester digester;
+    digester_begin(&digester);
+    digester_add_text(&digester, kind);
+    digester_add_digest(&digester, &recall->toolkit);
+    digester_add_digest(&digester, context);
+    digester_add(&digester, text, length);
+    return digester_end(&digester, ret, &ignored);
+}
+
+/* Takes the claim on the canonical text, and where that says so (or there is none) on the exact
+ * bytes. True: *content holds a result, behind its first number. */
+static bool claim_text(struct recall_claim *claim, const struct recall *recall, const char *kind,
+                       const struct digest *context, struct slice exact,
+                       const struct bytes *canonical, struct bytes *content)
+{
+    AUTO_FREE char *exact_kind = NULL;
+    *content = (struct bytes){0};
+    if (asprintf(&exact_kind, "%s, exact", kind) < 0 ||
+        key_of(&claim->exact, recall, exact_kind, context, exact.text, exact.length) != 0)
+        return false; /* without memory nothing is shared */
+    claim->cache = recall->cache;
+    claim->key = claim->exact;
+    if (canonical != NULL &&
+        key_of(&claim->key, recall, kind, context, bytes_text(canonical), canonical->length) == 0) {
+        claim->shared = true;
+        if (cache_claim(recall->cache, &claim->key, content) == CACHE_MINE)
+            return false;
+        struct unpack from = unpack_from(bytes_text(content), content->length);
+        if (unpack_number(&from) == CONTENT_RESULT)
+            return true;
+        bytes_release(content);
+        claim->key = claim->exact;
+        claim->shared = false;
+    }
+    return cache_claim(recall->cache, &claim->exact, content) == CACHE_HIT;
+}
+
+/* *content is empty where there is nothing to keep. */
+static void settle(struct recall_claim *claim, enum recall_outcome outcome,
+                   const struct bytes *content)
+{
+    if (claim->cache == NULL)
+        return;
+    const char *data = content->failed || outcome == RECALL_FAILED ? NULL : content->data;
+    if (claim->shared && outcome == RECALL_OWN) {
+        /* Those who wait need not go on one after another: each to its own bytes. */
+        struct bytes elsewhere = bytes_with_limit(8);
+        pack_number(&elsewhere, CONTENT_NOT_SHARED);
+        if (data != NULL)
+            cache_settle(claim->cache, &claim->exact, data, content->length);
+        cache_settle(claim->cache, &claim->key, elsewhere.data, elsewhere.length);
+        bytes_release(&elsewhere);
+    } else {
+        cache_settle(claim->cache, &claim->key, data, content->length);
+    }
+    claim->cache = NULL;
+}
+
+static bool digest_of_parts(struct digest *ret, const char *text, struct arch arch)
+{
+    struct error ignored = {0};
+    char name[ARCH_NAME_BYTES];
+    struct digester digester;
+    digester_begin(&digester);
+    digester_add_text(&digester, text);
+    digester_add_text(&digester, arch_name(arch, "sm_", name));
+    return digester_end(&digester, ret, &ignored) == 0;
+}
+
+/* ---- Source → PTX ---------------------------------------------------------------------------- */
+
+static bool take_bytes(struct bytes *out, struct slice from, size_t limit)
+{
+    *out = bytes_with_limit(limit);
+    return from.length <= limit && bytes_append(out, from.text, from.length) == 0;
+}
+
+static bool unpack_target(struct build_target *target, const struct bytes *content)
+{
+    struct unpack from = unpack_from(bytes_text(content), content->length);
+    (void)unpack_number(&from);
+    unpack_text_into(&from, target->problem, sizeof target->problem);
+    target->error_line = (unsigned)unpack_below(&from, UINT32_MAX);
+    struct slice words = unpack_bytes(&from), ptx = unpack_bytes(&from);
+    bool good = unpack_done(&from) && take_bytes(&target->words, words, words.length + 1) &&
+                take_bytes(&target->ptx, ptx, ptx.length + 1);
+    if (!good) {
+        bytes_release(&target->words);
+        bytes_release(&target->ptx);
+        target->problem[0] = '\0';
+        target->error_line = 0;
+    }
+    return good;
+}
+
+bool recall_source(struct recall_claim *claim, const struct recall *recall,
+                   const struct submission *submission, struct build_target *target)
+{
+    *claim = (struct recall_claim){0};
+    struct digest context;
+    if (recall == NULL || !digest_of_parts(&context, submission->lab->source_name, target->arch))
+        return false;
+    const struct bytes *source = &submission->source.content;
+    struct bytes canonical, content;
+    bool shared = canonical_source(&canonical, bytes_text(source), source->length);
+    bool found = claim_text(claim, recall, "source", &context,
+                            (struct slice){bytes_text(source), source->length},
+                            shared ? &canonical : NULL, &content) &&
+                 unpack_target(target, &content);
+    bytes_release(&canonical);
+    bytes_release(&content);
+    return found;
+}
+
+void recall_keep_source(struct recall_claim *claim, const struct build_target *target, bool worked)
+{
+    struct bytes content = bytes_with_limit(LIMIT_CACHE_FILE_BYTES);
+    /* What a clock or a memory limit stopped may go through another time. */
+    bool keep = worked && !target->stopped && claim->cache != NULL;
+    if (keep) {
+        pack_number(&content, CONTENT_RESULT);
+        pack_text(&content, target->problem);
+        pack_number(&content, target->error_line);
+        pack_bytes(&content, target->words.data, target->words.length);
+        pack_bytes(&content, target->ptx.data, target->ptx.length);
+    }
+    bool silent = target->words.length == 0 && target->problem[0] == '\0';
+    settle(claim, !worked ? RECALL_FAILED : silent ? RECALL_SHARED : RECALL_OWN, &content);
+    bytes_release(&content);
+}
+
+/* ---- PTX → machine code ---------------------------------------------------------------------- */
+
+bool recall_image(struct recall_claim *claim, const struct recall *recall, struct arch arch,
+                  const char *ptx, size_t length, struct bytes *words, struct bytes *cubin)
+{
+    *claim = (struct recall_claim){0};
+    struct digest context;
+    if (recall == NULL || !digest_of_parts(&context, "ptxas -v -w", arch))
+        return false;
+    struct bytes canonical, content;
+    bool shared = canonical_ptx(&canonical, ptx, length);
+    bool found = claim_text(claim, recall, "image", &context, (struct slice){ptx, length},
+                            shared ? &canonical : NULL, &content);
+    struct unpack from = unpack_from(bytes_text(&content), content.length);
+    (void)unpack_number(&from);
+    struct slice said = unpack_bytes(&from), code = unpack_bytes(&from);
+    found = found && unpack_done(&from) && take_bytes(words, said, said.length + 1);
+    if (found && !take_bytes(cubin, code, code.length + 1)) {
+        bytes_release(words);
+        found = false;
+    }
+    bytes_release(&canonical);
+    bytes_release(&content);
+    return found;
+}
+
+void recall_keep_image(struct recall_claim *claim, enum recall_outcome outcome,
+                       const struct bytes *words, const struct bytes *cubin)
+{
+    struct bytes content = bytes_with_limit(LIMIT_CACHE_FILE_BYTES);
+    if (outcome == RECALL_SHARED && claim->cache != NULL) {
+        pack_number(&content, CONTENT_RESULT);
+        pack_bytes(&content, words->data, words->length);
+        pack_bytes(&content, cubin->data, cubin->length);
+    }
+    settle(claim, outcome, &content);
+    bytes_release(&content);
+}
+
+/* ---- PTX → run ------------------------------------------------------------------------------- */
+
+static bool digest_of_run(struct digest *ret, const struct recall *recall,
+                          const struct numbers *numbers, const struct numbers_options *options,
+                          const char *device)
+{
+    struct error ignored = {0};
+    char name[ARCH_NAME_BYTES];
+    struct digester digester;
+    digester_begin(&digester);
+    digester_add_digest(&digester, &recall->program);
+    digester_add_text(&digester, numbers->lab->id);
+    digester_add_number(&digester, numbers->seed);
+    for (size_t i = 0; i < numbers->case_count; ++i)
+        digester_add_number(&digester, numbers->cases[i].n);
+    digester_add_text(&digester, executor_word(options->executor));
+    digester_add_text(&digester, device);
+    digester_add_text(&digester, arch_name(options->arch, "sm_", name));
+    digester_add_number(&digester, options->threads);
+    digester_add_number(&digester, options->timing_rounds);
+    digester_add_number(&digester, options->launch_seconds);
+    return digester_end(&digester, ret, &ignored) == 0;
+}
+
+bool recall_run(struct recall_claim *claim, const struct recall *recall,
+                const struct numbers *numbers, const struct build_target *target,
+                const struct numbers_options *options, const char *device,
+                struct numbers_result *result)
+{
+    *claim = (struct recall_claim){0};
+    struct digest context;
+    if (recall == NULL || options->executor == EXECUTOR_NONE || !target->image.assembled ||
+        !digest_of_run(&context, recall, numbers, options, device))
+        return false;
+    struct bytes canonical, content;
+    bool shared = canonical_ptx(&canonical, bytes_text(&target->ptx), target->ptx.length);
+    bool found = claim_text(claim, recall, "run", &context,
+                            (struct slice){bytes_text(&target->ptx), target->ptx.length},
+                            shared ? &canonical : NULL, &content);
+    struct unpack from = unpack_from(bytes_text(&content), content.length);
+    (void)unpack_number(&from);
+    found = found && numbers_unpack(result, numbers, &from);
+    bytes_release(&canonical);
+    bytes_release(&content);
+    return found;
+}
+
+void recall_keep_run(struct recall_claim *claim, const struct numbers *numbers,
+                     const struct numbers_result *result)
+{
+    struct bytes content = bytes_with_limit(LIMIT_CACHE_FILE_BYTES);
+    bool keep = result != NULL && claim->cache != NULL && numbers_can_pack(result, numbers);
+    if (keep) {
+        pack_number(&content, CONTENT_RESULT);
+        numbers_pack(&content, result);
+    }
+    settle(claim, result == NULL ? RECALL_FAILED : keep ? RECALL_SHARED : RECALL_OWN, &content);
+    bytes_release(&content);
+}
