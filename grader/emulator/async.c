@@ -12,7 +12,8 @@
 struct copy {
     struct access to, from;
     uint32_t to_base, from_base;
-    uint32_t size; /* register with the bytes to read; UINT32_MAX: all */
+    uint32_t size;   /* register with the bytes to read; UINT32_MAX: all */
+    uint32_t ignore; /* predicate of the lanes that read nothing; UINT32_MAX: none */
     unsigned bytes;
 };
 
@@ -26,6 +27,8 @@ static void run_copy(struct warp *warp, const struct op *op)
         uint32_t wanted =
             copy->size == UINT32_MAX ? copy->bytes : read_lane(warp, copy->size, lane);
         wanted = wanted > copy->bytes ? copy->bytes : wanted;
+        if (copy->ignore != UINT32_MAX && (read_mask(warp, copy->ignore) >> lane & 1) != 0)
+            wanted = 0;
         uint8_t data[16] = {0};
         enum ptx_space space = PTX_SPACE_NONE;
         uint64_t address = 0;
@@ -48,7 +51,12 @@ static void run_copy(struct warp *warp, const struct op *op)
     traffic_count_global(&warp->runner->counters.async_copy, &touched, copy->bytes);
 }
 
-static void lower_copy(struct lowering *lowering, const struct ptx_instruction *instruction)
+/* cp.async.mbarrier.arrive{.noinc}.b64 [barrier]: arrives when the thread's copies are done, which
+ * they are. Without .noinc one more arrival is expected, so that nothing changes. */
+static void lower_mbarrier_arrival(struct lowering *lowering,
+                                   const struct ptx_instruction *instruction);
+
+void lower_copy(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const struct ptx_operand *operands = instruction->operands;
     if (lower_has(instruction, "commit_group") || lower_has(instruction, "wait_group") ||
@@ -59,10 +67,18 @@ static void lower_copy(struct lowering *lowering, const struct ptx_instruction *
         lowering->failed = true;
         return;
     }
-    if (lower_has(instruction, "bulk") || lower_has(instruction, "mbarrier") ||
-        instruction->operand_count < 3 || operands[2].kind != PTX_OPERAND_INTEGER ||
+    if (lower_has(instruction, "bulk")) {
+        lower_bulk(lowering, instruction);
+        return;
+    }
+    if (lower_has(instruction, "mbarrier")) {
+        lower_mbarrier_arrival(lowering, instruction);
+        return;
+    }
+    if (!lower_has(instruction, "async") || instruction->operand_count < 3 ||
+        operands[2].kind != PTX_OPERAND_INTEGER ||
         (operands[2].value != 4 && operands[2].value != 8 && operands[2].value != 16)) {
-        lower_refuse(lowering, "the emulator does not run this kind of copy");
+        lower_refuse(lowering, "it is not understood");
         return;
     }
     copy->bytes = (unsigned)operands[2].value;
@@ -71,9 +87,15 @@ static void lower_copy(struct lowering *lowering, const struct ptx_instruction *
     copy->to.element_bytes = copy->from.element_bytes = (uint8_t)copy->bytes;
     copy->to_base = lower_address(lowering, &operands[0], &copy->to);
     copy->from_base = lower_address(lowering, &operands[1], &copy->from);
-    copy->size = instruction->operand_count > 3 && !lower_has(instruction, "L2::cache_hint")
-                     ? lower_value(lowering, &operands[3], WIDTH_32, PTX_U32)
-                     : UINT32_MAX;
+    /* What may follow: the bytes to read or a predicate; and a cache policy, which says nothing. */
+    const size_t rest =
+        instruction->operand_count - (lower_has(instruction, "L2::cache_hint") ? 1 : 0);
+    const bool is_predicate = rest > 3 && operands[3].kind == PTX_OPERAND_REGISTER &&
+                              operands[3].symbol->type == PTX_PRED;
+    copy->size = rest > 3 && !is_predicate ? lower_value(lowering, &operands[3], WIDTH_32, PTX_U32)
+                                           : UINT32_MAX;
+    copy->ignore =
+        is_predicate ? lower_value(lowering, &operands[3], WIDTH_PREDICATE, PTX_PRED) : UINT32_MAX;
     struct op *op = lower_step(lowering, run_copy);
     op->detail = copy;
 }
@@ -96,7 +118,6 @@ enum mbarrier {
 struct mbarrier_detail {
     struct access access;
     enum mbarrier kind;
-    bool no_complete;
 };
 
 /* `count` threads arrive; with `drop`, later phases expect that many fewer. */
@@ -167,30 +188,61 @@ static void run_pending(struct warp *warp, const struct op *op)
     write_lane(warp, op->d, lane, (uint32_t)(read_wide(warp, op->b, lane) & MBARRIER_COUNT));
 }
 
-static void lower_mbarrier(struct lowering *lowering, const struct ptx_instruction *instruction)
+static struct mbarrier_detail *new_detail(struct lowering *lowering,
+                                          const struct ptx_instruction *instruction)
+{
+    struct mbarrier_detail *detail = arena_alloc(lowering->arena, sizeof *detail);
+    if (detail == NULL) {
+        lowering->failed = true;
+        return NULL;
+    }
+    const bool shared = lower_has(instruction, "shared") || lower_has(instruction, "shared::cta");
+    detail->access = (struct access){.space = shared ? PTX_SHARED : PTX_GENERIC,
+                                     .is_store = true,
+                                     .element_bytes = 8,
+                                     .count = 1};
+    return detail;
+}
+
+static void lower_mbarrier_arrival(struct lowering *lowering,
+                                   const struct ptx_instruction *instruction)
+{
+    struct mbarrier_detail *detail = new_detail(lowering, instruction);
+    if (detail == NULL || !lower_has(instruction, "noinc"))
+        return;
+    if (instruction->operand_count != 1) {
+        lower_refuse(lowering, "it is not understood");
+        return;
+    }
+    detail->kind = MBARRIER_ARRIVE;
+    const uint32_t a = lower_address(lowering, &instruction->operands[0], &detail->access);
+    const uint32_t b = lower_constant(lowering, WIDTH_32, 1);
+    struct op *op = lower_step(lowering, run_mbarrier);
+    op->a = a;
+    op->b = b;
+    op->d = UINT32_MAX;
+    op->detail = detail;
+}
+
+void lower_mbarrier(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"init",      "inval",    "arrive",       "arrive_drop",
                                         "test_wait", "try_wait", "pending_count"};
     const struct ptx_operand *operands = instruction->operands;
     const size_t count = instruction->operand_count;
     const int which = lower_choose(instruction, kinds, COUNT_OF(kinds));
-    struct mbarrier_detail *detail = arena_alloc(lowering->arena, sizeof *detail);
-    if (detail == NULL) {
-        lowering->failed = true;
+    struct mbarrier_detail *detail = new_detail(lowering, instruction);
+    if (detail == NULL)
         return;
-    }
     if (which < 0 || count == 0 || lower_has(instruction, "expect_tx") ||
         lower_has(instruction, "shared::cluster")) {
         lower_refuse(lowering, "the emulator does not run this kind of mbarrier");
         return;
     }
-    detail->access = (struct access){.space = lower_has(instruction, "shared") ||
-                                                      lower_has(instruction, "shared::cta")
-                                                  ? PTX_SHARED
-                                                  : PTX_GENERIC,
-                                     .is_store = true,
-                                     .element_bytes = 8,
-                                     .count = 1};
+    if (which == 6 && count != 2) {
+        lower_refuse(lowering, "it is not understood");
+        return;
+    }
     if (which == 6) {
         uint32_t state = lower_value(lowering, &operands[1], WIDTH_64, PTX_B64);
         uint32_t d = lower_result(lowering, &operands[0], WIDTH_32);
@@ -227,15 +279,4 @@ static void lower_mbarrier(struct lowering *lowering, const struct ptx_instructi
     op->b = b;
     op->d = d;
     op->detail = detail;
-}
-
-bool async_lower(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    if (strcmp(instruction->opcode, "cp") == 0 && lower_has(instruction, "async"))
-        lower_copy(lowering, instruction);
-    else if (strcmp(instruction->opcode, "mbarrier") == 0)
-        lower_mbarrier(lowering, instruction);
-    else
-        return false;
-    return true;
 }

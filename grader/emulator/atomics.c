@@ -159,17 +159,15 @@ static bool is_allowed(enum atomic atomic, enum ptx_type type)
     return bytes == 4 || bytes == 8;
 }
 
-bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const names[] = {"and", "or",  "xor", "cas", "exch",
                                         "add", "inc", "dec", "min", "max"};
-    const bool is_red = strcmp(instruction->opcode, "red") == 0;
-    if (strcmp(instruction->opcode, "atom") != 0 && !is_red)
-        return false;
+    const bool is_red = !instruction->known->has_result;
     struct atomic_detail *detail = arena_alloc(lowering->arena, sizeof *detail);
     if (detail == NULL) {
         lowering->failed = true;
-        return true;
+        return;
     }
     int which = -1;
     for (size_t i = 0; i < COUNT_OF(names); ++i)
@@ -181,7 +179,7 @@ bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *inst
     if (which < 0 || !is_allowed((enum atomic)which, type) || instruction->operand_count < wanted ||
         instruction->operand_count > wanted + 1) {
         lower_refuse(lowering, "the emulator does not run this instruction");
-        return true;
+        return;
     }
     const struct ptx_operand *operands = instruction->operands;
     const enum width width = lower_register_width(type);
@@ -205,5 +203,4 @@ bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *inst
     op->c = c;
     op->d = d;
     op->detail = detail;
-    return true;
 }

@@ -166,22 +166,20 @@ void barriers_report(struct runner *runner)
 
 /* ---- Lowering ------------------------------------------------------------------------------ */
 
-bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_barrier(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const struct ptx_operand *operands = instruction->operands;
     size_t count = instruction->operand_count;
-    if (strcmp(instruction->opcode, "bar") != 0 && strcmp(instruction->opcode, "barrier") != 0)
-        return false;
     if (lower_has(instruction, "warp")) {
         if (count == 1)
             exchange_lower_warp_barrier(lowering, &operands[0]);
         else
             lower_refuse(lowering, "it is not understood");
-        return true;
+        return;
     }
     if (lower_has(instruction, "cluster")) {
         lower_refuse(lowering, "clusters of blocks are not emulated");
-        return true;
+        return;
     }
     const bool red = lower_has(instruction, "red");
     enum barrier_reduction reduction = BARRIER_PLAIN;
@@ -189,7 +187,7 @@ bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *inst
     if (red) {
         if (count < 3) {
             lower_refuse(lowering, "it is not understood");
-            return true;
+            return;
         }
         reduction = lower_has(instruction, "popc")  ? BARRIER_POPC
                     : lower_has(instruction, "and") ? BARRIER_AND
@@ -202,7 +200,7 @@ bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *inst
     }
     if (count < 1 || count > 2) {
         lower_refuse(lowering, "it is not understood");
-        return true;
+        return;
     }
     uint32_t number = lower_value(lowering, &operands[0], WIDTH_32, PTX_U32);
     uint32_t threads =
@@ -215,5 +213,4 @@ bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *inst
     op->d = d;
     op->imm = reduction;
     op->negated = lower_has(instruction, "arrive");
-    return true;
 }

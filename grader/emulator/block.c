@@ -91,7 +91,9 @@ struct frame *frame_open(struct warp *warp, const struct program *program, struc
                          uint32_t mask, const struct op *site)
 {
     const unsigned depth = parent == NULL ? 0 : parent->depth + 1;
-    const uint32_t base = parent == NULL ? 0 : parent->local_base + parent->program->local_bytes;
+    const uint32_t base =
+        parent == NULL ? 0
+                       : parent->local_base + parent->program->local_bytes + parent->taken_bytes;
     if (depth > CAP_CALL_DEPTH || base + program->local_bytes > CAP_LOCAL_BYTES) {
         no_memory(warp, site, "stack");
         return NULL;
@@ -120,6 +122,27 @@ struct frame *frame_open(struct warp *warp, const struct program *program, struc
             local_set_known(warp, (unsigned)__builtin_ctz(left), base, program->local_bytes, false);
     }
     return frame;
+}
+
+bool frame_extend(struct warp *warp, uint64_t bytes, const struct op *site)
+{
+    struct frame *frame = warp->frame;
+    const uint64_t begin =
+        (uint64_t)frame->local_base + frame->program->local_bytes + frame->taken_bytes;
+    if (bytes > CAP_LOCAL_BYTES || begin + bytes > CAP_LOCAL_BYTES) {
+        no_memory(warp, site, "stack");
+        return false;
+    }
+    if (!grow_local(warp, (uint32_t)(begin + bytes))) {
+        no_memory(warp, site, "memory for its stack");
+        return false;
+    }
+    for (uint32_t left = warp->active; left != 0; left &= left - 1)
+        local_set_known(warp, (unsigned)__builtin_ctz(left), (uint32_t)begin, (uint32_t)bytes,
+                        false);
+    frame->taken_bytes += (uint32_t)bytes;
+    warp_activate(warp, warp->group);
+    return true;
 }
 
 void frame_close(struct warp *warp, struct frame *frame)
@@ -250,6 +273,10 @@ void block_run(struct runner *runner, uint64_t number)
     runner->fenced = false;
     if (launch->shared_bytes > 0)
         memset(runner->shared_known, 0, launch->shared_bytes / 4 + 1);
+    if (launch->kernel->reserved_bytes > 0) {
+        memset(runner->shared, 0, launch->kernel->reserved_bytes);
+        memset(runner->shared_known, 0xF, launch->kernel->reserved_bytes / 4);
+    }
     shared_next_epoch(runner);
     while (runner->warps_done < runner->warp_count && !runner->stopped) {
         if (run_warps(runner) || runner->stopped || barriers_open(runner))

@@ -84,7 +84,9 @@ static void print_conversion(struct warp *warp, unsigned lane, struct conversion
 {
     char text[1100], string[512];
     const char letter = conversion->letter;
-    const bool eight = conversion->is_wide || strchr("fFeEgGaAsp", letter) != NULL;
+    const bool narrow_pointer = warp->runner->launch->emulator->module->address_bytes == 4;
+    const bool eight = conversion->is_wide || strchr("fFeEgGaA", letter) != NULL ||
+                       (!narrow_pointer && strchr("sp", letter) != NULL);
     uint64_t bits = 0;
     double real = 0;
     int used = 0;

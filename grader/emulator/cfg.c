@@ -6,47 +6,31 @@
  * Fast Dominance Algorithm") on the reversed graph. */
 #include "emulator/lower.h"
 
-static bool opcode_is(const struct ptx_instruction *instruction, const char *opcode)
+static enum opcode_flow flow_of(const struct ptx_instruction *instruction)
 {
-    return strcmp(instruction->opcode, opcode) == 0;
-}
-
-static bool is_branch(const struct ptx_instruction *instruction)
-{
-    return opcode_is(instruction, "bra") || opcode_is(instruction, "brx");
-}
-
-static bool is_end(const struct ptx_instruction *instruction)
-{
-    return opcode_is(instruction, "ret") || opcode_is(instruction, "exit");
+    return instruction->known == NULL ? OPCODE_ON : instruction->known->flow;
 }
 
 /* Instructions that may stop or redirect the warp, so that a guard becomes a branch around them. */
 bool cfg_is_jump(const struct ptx_instruction *instruction)
 {
-    return is_branch(instruction) || is_end(instruction) || opcode_is(instruction, "call") ||
-           opcode_is(instruction, "trap") || opcode_is(instruction, "brkpt") ||
-           opcode_is(instruction, "bar") || opcode_is(instruction, "barrier") ||
-           lower_has(instruction, "sync");
+    return flow_of(instruction) != OPCODE_ON;
 }
 
 /* ---- Which registers an instruction touches ------------------------------------------------- */
 
 static bool has_result(const struct ptx_instruction *instruction)
 {
-    static const char *const without[] = {
-        "st",      "red",       "bra",           "brx",  "membar",     "fence",         "prefetch",
-        "cp",      "prefetchu", "nanosleep",     "trap", "brkpt",      "exit",          "ret",
-        "pmevent", "discard",   "applypriority", "call", "setmaxnreg", "griddepcontrol"};
-    for (size_t i = 0; i < COUNT_OF(without); ++i)
-        if (opcode_is(instruction, without[i]))
-            return false;
-    if (opcode_is(instruction, "bar") || opcode_is(instruction, "barrier"))
+    const struct opcode *known = instruction->known;
+    if (known == NULL || instruction->operand_count == 0)
+        return instruction->operand_count > 0;
+    if (known->lower == lower_call)
+        return instruction->operand_count > 1 && instruction->operands[0].kind == PTX_OPERAND_LIST;
+    if (known->lower == lower_barrier)
         return lower_has(instruction, "red");
-    if (opcode_is(instruction, "mbarrier") &&
-        (lower_has(instruction, "init") || lower_has(instruction, "inval")))
-        return false;
-    return instruction->operand_count > 0;
+    if (known->lower == lower_mbarrier)
+        return !lower_has(instruction, "init") && !lower_has(instruction, "inval");
+    return known->has_result;
 }
 
 struct visitor {
@@ -70,10 +54,7 @@ void cfg_visit_registers(const struct ptx_instruction *instruction,
                          void *payload)
 {
     const struct visitor visitor = {visit, payload};
-    bool result = has_result(instruction);
-    if (opcode_is(instruction, "call"))
-        result =
-            instruction->operand_count > 1 && instruction->operands[0].kind == PTX_OPERAND_LIST;
+    const bool result = has_result(instruction);
     if (instruction->guard != NULL)
         visit_operand(&visitor, instruction->guard, false);
     for (size_t i = result ? 1 : 0; i < instruction->operand_count; ++i)
@@ -128,16 +109,17 @@ bool cfg_successors(struct lowering *lowering, uint32_t index, struct cfg_succes
     const struct ptx_instruction *last = &lowering->body->instructions[block->last - 1];
     list->count = 0;
     const uint32_t after = block_at(lowering, block->last);
-    if (opcode_is(last, "bra") && last->operand_count == 1) {
+    const enum opcode_flow flow = flow_of(last);
+    if (flow == OPCODE_BRANCH && last->operand_count == 1) {
         if (!add_label(lowering, list, &last->operands[0]))
             return false;
-    } else if (opcode_is(last, "brx") && last->operand_count == 2 &&
+    } else if (flow == OPCODE_BRANCH && last->operand_count == 2 &&
                last->operands[1].symbol != NULL) {
         const struct ptx_symbol *targets = last->operands[1].symbol;
         for (size_t i = 0; i < targets->target_count; ++i)
             if (!add_label(lowering, list, &targets->targets[i]))
                 return false;
-    } else if (is_end(last)) {
+    } else if (flow == OPCODE_END) {
         if (!add_successor(lowering, list, NO_BLOCK))
             return false;
     } else {
@@ -158,9 +140,10 @@ static bool find_blocks(struct lowering *lowering)
         const struct ptx_instruction *instruction = &body->instructions[i];
         if (!cfg_is_jump(instruction))
             continue;
-        if (is_branch(instruction) || is_end(instruction) || instruction->guard != NULL)
+        const enum opcode_flow flow = flow_of(instruction);
+        if (flow != OPCODE_STOP || instruction->guard != NULL)
             leader[i + 1] = 1;
-        if (instruction->guard != NULL && !is_branch(instruction))
+        if (instruction->guard != NULL && flow != OPCODE_BRANCH)
             leader[i] = 1;
         for (size_t o = 0; o < instruction->operand_count; ++o) {
             const struct ptx_symbol *symbol = instruction->operands[o].symbol;

@@ -14,44 +14,14 @@ const char *emulator_kind_name(enum emulator_kind kind)
 
 enum emulator_kind counters_classify(const struct ptx_instruction *instruction)
 {
-    static const struct {
-        const char *opcode;
-        enum emulator_kind kind;
-    } table[] = {
-        {"ld", EMULATOR_LOAD},
-        {"ldu", EMULATOR_LOAD},
-        {"st", EMULATOR_STORE},
-        {"atom", EMULATOR_ATOMIC},
-        {"red", EMULATOR_ATOMIC},
-        {"cvt", EMULATOR_CONVERSION},
-        {"bra", EMULATOR_CONTROL},
-        {"brx", EMULATOR_CONTROL},
-        {"call", EMULATOR_CONTROL},
-        {"ret", EMULATOR_CONTROL},
-        {"exit", EMULATOR_CONTROL},
-        {"trap", EMULATOR_CONTROL},
-        {"brkpt", EMULATOR_CONTROL},
-        {"shfl", EMULATOR_EXCHANGE},
-        {"vote", EMULATOR_EXCHANGE},
-        {"match", EMULATOR_EXCHANGE},
-        {"redux", EMULATOR_EXCHANGE},
-        {"elect", EMULATOR_EXCHANGE},
-        {"activemask", EMULATOR_EXCHANGE},
-        {"membar", EMULATOR_OTHER},
-        {"fence", EMULATOR_OTHER},
-        {"cp", EMULATOR_OTHER},
-        {"mbarrier", EMULATOR_OTHER},
-        {"prefetch", EMULATOR_OTHER},
-        {"nanosleep", EMULATOR_OTHER},
-    };
-    for (size_t i = 0; i < COUNT_OF(table); ++i)
-        if (strcmp(instruction->opcode, table[i].opcode) == 0)
-            return table[i].kind;
-    if (strcmp(instruction->opcode, "bar") == 0 || strcmp(instruction->opcode, "barrier") == 0)
-        return lower_has(instruction, "warp") ? EMULATOR_EXCHANGE : EMULATOR_BARRIER;
+    const struct opcode *known = instruction->known;
+    if (known == NULL)
+        return EMULATOR_OTHER;
+    if (known->kind == EMULATOR_BARRIER && lower_has(instruction, "warp"))
+        return EMULATOR_EXCHANGE;
+    if (known->kind != EMULATOR_KIND_COUNT)
+        return known->kind;
     const enum ptx_type type = lower_type(instruction);
-    if (strcmp(instruction->opcode, "mov") == 0 || strcmp(instruction->opcode, "selp") == 0)
-        return EMULATOR_INTEGER;
     if (type == PTX_F64)
         return EMULATOR_DOUBLE;
     return ptx_type_is_float(type) ? EMULATOR_FLOAT : EMULATOR_INTEGER;

@@ -256,7 +256,7 @@ static uint32_t result_pair(struct lowering *lowering, const struct ptx_operand 
     return lower_result(lowering, &operand->children[0], width);
 }
 
-static void lower_shuffle(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_shuffle(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const modes[] = {"up", "down", "bfly", "idx"};
     const struct ptx_operand *operands = instruction->operands;
@@ -281,7 +281,7 @@ static void lower_shuffle(struct lowering *lowering, const struct ptx_instructio
     make_sync(lowering, op, sync ? &operands[4] : NULL);
 }
 
-static void lower_vote(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_vote(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"all", "any", "uni", "ballot"};
     const int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
@@ -300,7 +300,7 @@ static void lower_vote(struct lowering *lowering, const struct ptx_instruction *
     make_sync(lowering, op, sync ? &instruction->operands[2] : NULL);
 }
 
-static void lower_match(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_match(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const enum width width = lower_register_width(lower_type(instruction));
     if (instruction->operand_count != 3 || (width != WIDTH_32 && width != WIDTH_64)) {
@@ -319,7 +319,7 @@ static void lower_match(struct lowering *lowering, const struct ptx_instruction 
     make_sync(lowering, op, &instruction->operands[2]);
 }
 
-static void lower_redux(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_redux(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"add", "min", "max", "min", "max", "and", "or", "xor"};
     int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
@@ -349,7 +349,7 @@ static void elect(struct warp *warp, const struct op *op)
         write_mask(warp, op->e, UINT32_C(1) << leader);
 }
 
-static void lower_elect(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_elect(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     if (instruction->operand_count != 2) {
         lower_refuse(lowering, "it is not understood");
@@ -368,7 +368,7 @@ void exchange_lower_warp_barrier(struct lowering *lowering, const struct ptx_ope
     make_sync(lowering, lower_step(lowering, NULL), mask);
 }
 
-static void lower_activemask(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_activemask(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     if (instruction->operand_count != 1) {
         lower_refuse(lowering, "it is not understood");
@@ -378,21 +378,4 @@ static void lower_activemask(struct lowering *lowering, const struct ptx_instruc
     struct op *op = lower_step(lowering, vote);
     op->d = d;
     op->imm = VOTE_ACTIVE;
-}
-
-bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    static const struct {
-        const char *opcode;
-        void (*lower)(struct lowering *lowering, const struct ptx_instruction *instruction);
-    } table[] = {{"shfl", lower_shuffle},     {"vote", lower_vote},
-                 {"match", lower_match},      {"redux", lower_redux},
-                 {"elect", lower_elect},      {"activemask", lower_activemask},
-                 {"isspacep", lower_is_space}};
-    for (size_t i = 0; i < COUNT_OF(table); ++i)
-        if (strcmp(instruction->opcode, table[i].opcode) == 0) {
-            table[i].lower(lowering, instruction);
-            return true;
-        }
-    return false;
 }

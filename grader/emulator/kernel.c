@@ -3,19 +3,17 @@
 
 #include "demangle.h"
 
-#define FUNCTION_BASE UINT64_C(0x00000c0000000000)
-
 uint64_t kernel_function_address(const struct emulator *emulator, const struct ptx_body *body)
 {
     (void)emulator;
-    return FUNCTION_BASE + 16 * (uint64_t)body->number;
+    return FUNCTION_WINDOW + 16 * (uint64_t)body->number;
 }
 
 const struct program *kernel_function_at(const struct emulator *emulator,
                                          const struct kernel *kernel, uint64_t address)
 {
-    uint64_t number = (address - FUNCTION_BASE) / 16;
-    if (address < FUNCTION_BASE || address % 16 != 0 || number >= emulator->module->body_count ||
+    uint64_t number = (address - FUNCTION_WINDOW) / 16;
+    if (address < FUNCTION_WINDOW || address % 16 != 0 || number >= emulator->module->body_count ||
         kernel->program_of[number] == 0)
         return NULL;
     return &kernel->programs[kernel->program_of[number] - 1];
@@ -68,6 +66,9 @@ static void reach_shared(struct reach *reach, const struct ptx_symbol *symbol)
 static void reach_operand(struct reach *reach, const struct ptx_operand *operand)
 {
     const struct ptx_symbol *symbol = operand->symbol;
+    if (operand->kind == PTX_OPERAND_SPECIAL &&
+        strncmp(operand->name, "%reserved_smem", strlen("%reserved_smem")) == 0)
+        reach->kernel->reserved_bytes = RESERVED_SHARED_BYTES;
     if (operand->kind == PTX_OPERAND_SYMBOL && symbol != NULL) {
         if (symbol->kind == PTX_SYMBOL_FUNCTION)
             reach_function(reach, symbol->body);
@@ -98,10 +99,11 @@ static void reach_all(struct reach *reach, const struct ptx_body *entry)
         }
 }
 
-/* Static variables first, then the start of dynamic shared memory, which all [] arrays share. */
+/* What is reserved, static variables, then the start of dynamic shared memory, which all [] arrays
+ * share. */
 static void place_shared(struct kernel *kernel)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = kernel->reserved_bytes;
     for (size_t i = 0; i < kernel->shared_count; ++i) {
         const struct ptx_symbol *symbol = kernel->shared[i].symbol;
         if (symbol->unsized)

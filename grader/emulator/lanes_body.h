@@ -26,6 +26,7 @@ LANE_TYPE(f32, float);
 LANE_TYPE(f64, double);
 LANE_TYPE(h16, uint16_t);
 LANE_TYPE(x32, uint32_t);
+LANE_TYPE(b128, scalar_u128);
 
 #define EACH_HALF1(f) ((uint32_t)f((uint16_t)(a >> 16)) << 16 | f((uint16_t)a))
 #define EACH_HALF2(f)                                                                              \

@@ -90,13 +90,13 @@ struct emulator *emulator_create(const char *ptx, size_t length, struct error *e
         (void)error_no_memory(err);
         return NULL;
     }
-    emulator->next_address = FIRST_BUFFER;
     (void)pthread_mutex_init(&emulator->heap.lock, NULL);
     emulator->module = ptx_parse(ptx, length, err);
     if (emulator->module == NULL) {
         emulator_free(emulator);
         return NULL;
     }
+    emulator->next_address = emulator->module->address_bytes == 4 ? FIRST_BUFFER_32 : FIRST_BUFFER;
     emulator->parameters =
         memory_add(emulator, CAP_PARAMETER_BYTES, REGION_PARAMETERS, "the parameters", true);
     if (emulator->parameters == NULL || place_variables(emulator) != 0 ||
@@ -393,7 +393,10 @@ static int collect(struct emulator_result *result, struct launch *launch, struct
         return error_no_memory(err);
     result->printed = launch->printed;
     launch->printed = (struct bytes){0};
-    if (atomic_load(&launch->out_of_budget))
+    if (launch->refusal != NULL) {
+        result->status = EMULATOR_REFUSED;
+        (void)snprintf(result->refusal, sizeof result->refusal, "%s", launch->refusal);
+    } else if (atomic_load(&launch->out_of_budget))
         result->status = EMULATOR_STOPPED;
     else if (result->fault_count > 0 && !result->faults[0].warning)
         result->status = EMULATOR_FAULTED;
@@ -532,6 +535,7 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
         return -1;
     const uint64_t shared = ((kernel->shared_bytes + 15) & ~UINT64_C(15)) + request->shared_bytes;
     launch.shared_bytes = request->shared_bytes == 0 ? kernel->shared_bytes : (uint32_t)shared;
+    launch.dynamic_bytes = request->shared_bytes;
     if (shared > CAP_SHARED_BYTES)
         return error_set(err, ERROR_USAGE, "%llu bytes of shared memory: a block has at most %u",
                          (unsigned long long)shared, CAP_SHARED_BYTES);
@@ -544,6 +548,15 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
     unsigned threads = cores < 1 ? 1 : cores > CAP_THREADS ? CAP_THREADS : (unsigned)cores;
     if (threads > launch.blocks)
         threads = (unsigned)launch.blocks;
+    if (kernel->cooperative) { /* every block has to run while the others wait */
+        if (launch.blocks > CAP_THREADS)
+            return error_set(err, ERROR_USAGE,
+                             "`%.200s` waits for its whole grid: at most %d blocks can be run, "
+                             "not %llu",
+                             request->entry, CAP_THREADS, (unsigned long long)launch.blocks);
+        threads = (unsigned)launch.blocks;
+        memset(emulator->workspace->data, 0, emulator->workspace->bytes);
+    }
     launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
     launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
     const uint64_t part = launch.budget_given / threads / 64;

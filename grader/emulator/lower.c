@@ -45,6 +45,7 @@ uint32_t lower_slot(struct lowering *lowering, enum width width)
     }
     uint32_t slot = program->register_bytes;
     if (slot > CAP_REGISTER_FILE_BYTES) {
+        lowering->hopeless = true;
         lower_refuse(lowering, "`%.100s` needs more registers than the emulator has",
                      lowering->body->face.name);
         return 0;
@@ -230,6 +231,18 @@ static uint64_t float_bits(const struct ptx_operand *operand, enum ptx_type type
     return ret;
 }
 
+/* The kernel may wait for its whole grid, which needs a place to meet in. */
+static bool lower_workspace(struct lowering *lowering)
+{
+    struct emulator *emulator = lowering->emulator;
+    lowering->kernel->cooperative = true;
+    if (emulator->workspace == NULL)
+        emulator->workspace =
+            memory_add(emulator, 256, REGION_VARIABLE, "the grid's workspace", true);
+    lowering->failed = lowering->failed || emulator->workspace == NULL;
+    return !lowering->failed;
+}
+
 static uint32_t read_special(struct lowering *lowering, const struct ptx_operand *operand,
                              enum width width)
 {
@@ -239,6 +252,9 @@ static uint32_t read_special(struct lowering *lowering, const struct ptx_operand
         lower_refuse(lowering, "the emulator does not know the register %.60s", operand->name);
         return 0;
     }
+    if ((special == SPECIAL_WORKSPACE_LOW || special == SPECIAL_WORKSPACE_HIGH) &&
+        !lower_workspace(lowering))
+        return 0;
     /* Reading a special register at another width widens or cuts it. */
     uint32_t temporary = lower_temporary(lowering, own);
     struct op *op = lower_step(lowering, special_read);
@@ -366,7 +382,8 @@ static void guard_ops(struct lowering *lowering, const struct ptx_instruction *i
 
 static bool is_plain_mov(const struct ptx_instruction *instruction)
 {
-    return strcmp(instruction->opcode, "mov") == 0 && instruction->operand_count == 2 &&
+    return instruction->known != NULL && instruction->known->lower == lower_mov &&
+           instruction->operand_count == 2 &&
            instruction->operands[0].kind == PTX_OPERAND_REGISTER &&
            instruction->operands[1].kind == PTX_OPERAND_REGISTER;
 }
@@ -410,26 +427,17 @@ static void forget_run(void *payload, const struct ptx_operand *operand, bool is
 
 static void lower_plain(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    if (lower_is_hint(instruction) || lower_control(lowering, instruction) ||
-        lower_barrier(lowering, instruction) || lower_memory(lowering, instruction) ||
-        exchange_lower(lowering, instruction) || lower_carry(lowering, instruction) ||
-        atomics_lower(lowering, instruction) || async_lower(lowering, instruction) ||
-        lower_predicate(lowering, instruction) || lower_vector_mov(lowering, instruction))
-        return;
-    if (strcmp(instruction->opcode, "setp") == 0)
-        lower_compare(lowering, instruction, false);
-    else if (strcmp(instruction->opcode, "set") == 0)
-        lower_compare(lowering, instruction, true);
-    else if (strcmp(instruction->opcode, "testp") == 0)
-        lower_testp(lowering, instruction);
+    if (instruction->known != NULL)
+        instruction->known->lower(lowering, instruction);
     else
-        lower_lane_wise(lowering, instruction);
+        lower_refuse(lowering, "the emulator does not know this instruction");
 }
 
 static void lower_instruction(struct lowering *lowering, const struct ptx_instruction *instruction,
                               const struct block *block, uint32_t number)
 {
     lowering->instruction = instruction;
+    lowering->block = number;
     lowering->meets = block->meets;
     lowering->instruction_op = lowering->program->op_count;
     memset(lowering->temporary_used, 0, sizeof lowering->temporary_used);
@@ -440,8 +448,11 @@ static void lower_instruction(struct lowering *lowering, const struct ptx_instru
         op->detail = instruction->guard;
         lowering->instruction_op = lowering->program->op_count;
     }
-    if (lower_branch(lowering, instruction, block->meets))
+    if (instruction->known != NULL && instruction->known->flow == OPCODE_BRANCH) {
+        cfg_visit_registers(instruction, check_defined, lowering);
+        lower_plain(lowering, instruction);
         return;
+    }
     if (instruction->guard != NULL && cfg_is_jump(instruction)) {
         /* Around it, to the next block. */
         lower_guard_branch(lowering, instruction->guard, true, number + 1, block->meets);
@@ -457,6 +468,29 @@ static void lower_instruction(struct lowering *lowering, const struct ptx_instru
         lowering->noted_run = UINT32_MAX;
     if (instruction->guard != NULL)
         guard_ops(lowering, instruction);
+}
+
+/* What is not understood stops the launch when a thread comes to it: code that never runs may hold
+ * anything. */
+static void lower_or_refuse(struct lowering *lowering, const struct ptx_instruction *instruction,
+                            const struct block *block, uint32_t number)
+{
+    struct program *program = lowering->program;
+    const size_t first = program->op_count;
+    lower_instruction(lowering, instruction, block, number);
+    char *refusal = lowering->kernel->refusal;
+    if (refusal[0] == '\0' || lowering->failed || lowering->hopeless)
+        return;
+    program->op_count = first;
+    struct op *op = lower_emit(lowering, OP_JUMP);
+    op->run.jump = warp_refused;
+    op->guard =
+        instruction->guard == NULL ? UINT32_MAX : lowering->slots[instruction->guard->index];
+    op->negated = instruction->guard != NULL && instruction->guard->negated;
+    op->detail = arena_text(lowering->arena, refusal, strlen(refusal));
+    lowering->failed = lowering->failed || op->detail == NULL;
+    lowering->noted_run = UINT32_MAX;
+    refusal[0] = '\0';
 }
 
 /* Jumps learn where their block begins, and where the paths meet. */
@@ -546,7 +580,7 @@ bool lower_function(struct lowering *lowering)
         block->number = (uint32_t)lowering->kernel->block_count++;
         for (uint32_t i = block->first; i < block->last && !lower_refused(lowering); ++i) {
             ++block->kinds[counters_classify(&body->instructions[i])];
-            lower_instruction(lowering, &body->instructions[i], block, b);
+            lower_or_refuse(lowering, &body->instructions[i], block, b);
         }
         if (lower_refused(lowering))
             return kernel_has_refusal(lowering->kernel);

@@ -3,6 +3,7 @@
 #define SPILLWAY_EMULATOR_LOWER_H
 
 #include "emulator/machine.h"
+#include "emulator/opcodes.h"
 
 struct lowering {
     struct emulator *emulator;
@@ -10,7 +11,8 @@ struct lowering {
     struct arena *arena; /* the kernel's */
     const struct ptx_body *body;
     struct program *program;
-    bool failed; /* no memory */
+    bool failed;   /* no memory */
+    bool hopeless; /* the refusal is about the function as a whole */
     bool checks;
     size_t op_capacity;
     uint32_t *slots;   /* per register of the function: its offset; UINT32_MAX: not used */
@@ -27,6 +29,7 @@ struct lowering {
     size_t instruction_op;                     /* its first op */
     uint32_t carry;                            /* the carry flag, a predicate; 0: not used yet */
     uint32_t noted_run; /* the address register that the latest note_run() saw; or UINT32_MAX */
+    uint32_t block;     /* where it stands */
     uint32_t meets;     /* where lanes meet that part in its block */
 };
 
@@ -78,19 +81,67 @@ void lower_emit_row(struct lowering *lowering, const struct row *row, uint32_t d
                     const uint32_t *sources, uint64_t imm);
 enum ptx_type lower_modifier_type(const struct ptx_instruction *instruction, unsigned index);
 
-/* lower_lanes.c: each refuses what it does not understand; the bool says whether it was its. */
-void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *instruction);
-void lower_compare(struct lowering *lowering, const struct ptx_instruction *instruction,
-                   bool is_set);
-void lower_testp(struct lowering *lowering, const struct ptx_instruction *instruction);
-bool lower_predicate(struct lowering *lowering, const struct ptx_instruction *instruction);
-bool lower_vector_mov(struct lowering *lowering, const struct ptx_instruction *instruction);
+/* One for each lowering named in opcodes.inc: emits the ops of the instruction, or refuses it. */
+#define LOWER(name)                                                                                \
+    void lower_##name(struct lowering *lowering, const struct ptx_instruction *instruction);
+/* lower_lanes.c */
+LOWER(lane_wise)
+LOWER(arithmetic)
+LOWER(extremum)
+LOWER(lop3)
+/* lower_predicates.c */
+LOWER(setp)
+LOWER(set)
+LOWER(testp)
+LOWER(logic)
+/* lower_mov.c */
+LOWER(mov)
+/* predicates.c */
+LOWER(carry)
+LOWER(is_space)
+/* lower_control.c */
+LOWER(branch)
+LOWER(branch_indexed)
+LOWER(return )
+LOWER(exit)
+LOWER(trap)
+LOWER(fence)
+LOWER(hint)
+LOWER(matrix)
+LOWER(texture)
+LOWER(cluster)
+LOWER(bulk)
+/* lower_call.c */
+LOWER(call)
+/* lower_memory.c */
+LOWER(load)
+LOWER(store)
+LOWER(cvta)
+LOWER(policy)
+/* stack.c */
+LOWER(stack_take)
+LOWER(stack_save)
+LOWER(stack_restore)
+/* exchange.c */
+LOWER(shuffle)
+LOWER(vote)
+LOWER(match)
+LOWER(redux)
+LOWER(elect)
+LOWER(activemask)
+/* barrier.c, async.c, atomics.c */
+LOWER(barrier)
+LOWER(copy)
+LOWER(mbarrier)
+LOWER(atomic)
+#undef LOWER
+
+/* lower_lanes.c: the first type among the modifiers; and the value with its subnormal numbers
+ * flushed, as .ftz wants it. */
+enum ptx_type lower_first_type(const struct ptx_instruction *instruction);
+uint32_t lower_flushed(struct lowering *lowering, uint32_t value, enum ptx_type type);
 
 /* lower_control.c */
-bool lower_branch(struct lowering *lowering, const struct ptx_instruction *instruction,
-                  uint32_t meets);
-bool lower_control(struct lowering *lowering, const struct ptx_instruction *instruction);
-bool lower_is_hint(const struct ptx_instruction *instruction);
 void lower_jump(struct lowering *lowering, jump_handler run, uint32_t target);
 /* Lanes whose guard holds (or not, with `negate`) go to block `target`. */
 void lower_guard_branch(struct lowering *lowering, const struct ptx_operand *guard, bool negate,
@@ -100,21 +151,16 @@ void lower_guard_branch(struct lowering *lowering, const struct ptx_operand *gua
 void predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, uint32_t a,
                      uint32_t b);
 
-bool lower_carry(struct lowering *lowering, const struct ptx_instruction *instruction);
-void lower_is_space(struct lowering *lowering, const struct ptx_instruction *instruction);
-
 /* exchange.c: bar.warp.sync */
 void exchange_lower_warp_barrier(struct lowering *lowering, const struct ptx_operand *mask);
 
-/* barrier.c */
-bool lower_barrier(struct lowering *lowering, const struct ptx_instruction *instruction);
-
 /* lower_memory.c */
-bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instruction);
+/* The address of a variable plus `offset`, as access->address and access->offset. */
+void lower_variable_address(struct lowering *lowering, const struct ptx_symbol *symbol,
+                            uint64_t offset, struct access *access);
 /* The address operand, for instructions of other files: fills space, kind and offset; returns the
  * offset of the register with the base (0 if there is none). */
 uint32_t lower_address(struct lowering *lowering, const struct ptx_operand *operand,
                        struct access *access);
-bool lower_call(struct lowering *lowering, const struct ptx_instruction *instruction);
 
 #endif

@@ -38,89 +38,116 @@ void lower_guard_branch(struct lowering *lowering, const struct ptx_operand *gua
     op->e = meets;
 }
 
-bool lower_branch(struct lowering *lowering, const struct ptx_instruction *instruction,
-                  uint32_t meets)
+/* Labels that are none: a table where a label is due, or nothing. */
+static const struct ptx_symbol *target_of(struct lowering *lowering,
+                                          const struct ptx_instruction *instruction,
+                                          size_t operands, enum ptx_symbol_kind kind)
 {
-    const bool indexed = strcmp(instruction->opcode, "brx") == 0;
-    if (strcmp(instruction->opcode, "bra") != 0 && !indexed)
-        return false;
-    const struct ptx_operand *operands = instruction->operands;
-    const size_t wanted = indexed ? 2 : 1;
     const struct ptx_symbol *symbol =
-        instruction->operand_count == wanted ? operands[wanted - 1].symbol : NULL;
-    if (symbol == NULL || symbol->kind != (indexed ? PTX_SYMBOL_TARGETS : PTX_SYMBOL_LABEL)) {
-        lower_refuse(lowering, "its target is not understood");
-        return true;
-    }
-    if (!indexed) {
-        uint32_t target = label_block(lowering, symbol);
-        if (instruction->guard != NULL)
-            lower_guard_branch(lowering, instruction->guard, false, target, meets);
-        else
-            lower_jump(lowering, warp_jump, target);
-        return true;
-    }
+        instruction->operand_count == operands ? instruction->operands[operands - 1].symbol : NULL;
+    if (symbol != NULL && symbol->kind == kind)
+        return symbol;
+    lower_refuse(lowering, "its target is not understood");
+    return NULL;
+}
+
+void lower_branch(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const struct ptx_symbol *label = target_of(lowering, instruction, 1, PTX_SYMBOL_LABEL);
+    if (label == NULL)
+        return;
+    const uint32_t target = label_block(lowering, label);
+    if (instruction->guard != NULL)
+        lower_guard_branch(lowering, instruction->guard, false, target, lowering->meets);
+    else
+        lower_jump(lowering, warp_jump, target);
+}
+
+/* brx.idx index, table. Under a guard the lanes without it go around. */
+void lower_branch_indexed(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const struct ptx_symbol *symbol = target_of(lowering, instruction, 2, PTX_SYMBOL_TARGETS);
+    if (symbol == NULL)
+        return;
     uint32_t *targets = arena_array(lowering->arena, symbol->target_count + 1, sizeof *targets);
     if (targets == NULL) {
         lowering->failed = true;
-        return true;
+        return;
     }
     for (size_t i = 0; i < symbol->target_count; ++i) {
         const struct ptx_symbol *label = symbol->targets[i].symbol;
         if (label == NULL || label->kind != PTX_SYMBOL_LABEL) {
             lower_refuse(lowering, "its target is not understood");
-            return true;
+            return;
         }
         targets[i] = label_block(lowering, label);
     }
-    uint32_t index = lower_value(lowering, &operands[0], WIDTH_32, PTX_U32);
+    if (instruction->guard != NULL)
+        lower_guard_branch(lowering, instruction->guard, true, lowering->block + 1,
+                           lowering->meets);
+    uint32_t index = lower_value(lowering, &instruction->operands[0], WIDTH_32, PTX_U32);
     struct op *op = lower_emit(lowering, OP_JUMP);
     op->run.jump = warp_branch_indexed;
     op->a = index;
     op->imm = symbol->target_count;
     op->detail = targets;
-    op->e = meets;
-    return true;
+    op->e = lowering->meets;
 }
 
 /* A fence orders what the block does with what other blocks do; one of the block's own does not. */
-static bool lower_fence(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_fence(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    if (strcmp(instruction->opcode, "membar") != 0 && strcmp(instruction->opcode, "fence") != 0)
-        return false;
     if (!lower_has(instruction, "cta"))
         (void)lower_step(lowering, races_fence);
-    return true;
 }
 
-bool lower_control(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_return(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    const char *opcode = instruction->opcode;
-    static const struct {
-        const char *opcode;
-        jump_handler run;
-    } simple[] = {
-        {"ret", warp_return}, {"exit", warp_exit}, {"trap", warp_trap}, {"brkpt", warp_trap}};
-    for (size_t i = 0; i < COUNT_OF(simple); ++i)
-        if (strcmp(opcode, simple[i].opcode) == 0) {
-            lower_jump(lowering, simple[i].run, NO_BLOCK);
-            return true;
-        }
-    if (lower_fence(lowering, instruction))
-        return true;
-    if (strcmp(opcode, "call") == 0)
-        return lower_call(lowering, instruction);
-    return false;
+    (void)instruction;
+    lower_jump(lowering, warp_return, NO_BLOCK);
+}
+
+void lower_exit(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_jump(lowering, warp_exit, NO_BLOCK);
+}
+
+void lower_trap(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_jump(lowering, warp_trap, NO_BLOCK);
 }
 
 /* Instructions without an effect that we could see. */
-bool lower_is_hint(const struct ptx_instruction *instruction)
+void lower_hint(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    static const char *const hints[] = {"membar",    "fence",   "prefetch",
-                                        "prefetchu", "pmevent", "applypriority",
-                                        "nanosleep", "discard", "griddepcontrol"};
-    for (size_t i = 0; i < COUNT_OF(hints); ++i)
-        if (strcmp(instruction->opcode, hints[i]) == 0)
-            return true;
-    return false;
+    (void)lowering;
+    (void)instruction;
+}
+
+/* ---- What is refused ------------------------------------------------------------------------ */
+
+void lower_matrix(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_refuse(lowering, "matrix instructions are not emulated");
+}
+
+void lower_texture(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_refuse(lowering, "textures and surfaces are not emulated");
+}
+
+void lower_cluster(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_refuse(lowering, "clusters of blocks are not emulated");
+}
+
+void lower_bulk(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    (void)instruction;
+    lower_refuse(lowering, "bulk copies are not emulated");
 }

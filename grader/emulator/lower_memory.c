@@ -1,4 +1,4 @@
-/* lower_memory.c - ld, st, cvta, and calls with their parameters. */
+/* lower_memory.c - ld, st, cvta: spaces, addresses, and which handler runs them. */
 #include "emulator/lower.h"
 
 static enum ptx_space space_of(const struct ptx_instruction *instruction)
@@ -32,8 +32,8 @@ static uint32_t shared_offset(struct lowering *lowering, const struct ptx_symbol
     return 0;
 }
 
-static void address_of_variable(struct lowering *lowering, const struct ptx_symbol *symbol,
-                                uint64_t offset, struct access *access)
+void lower_variable_address(struct lowering *lowering, const struct ptx_symbol *symbol,
+                            uint64_t offset, struct access *access)
 {
     access->address = ADDRESS_CONSTANT;
     switch (symbol->space) {
@@ -96,7 +96,7 @@ uint32_t lower_address(struct lowering *lowering, const struct ptx_operand *oper
         lower_refuse(lowering, "its address is not understood");
         return 0;
     }
-    address_of_variable(lowering, symbol, operand->value, access);
+    lower_variable_address(lowering, symbol, operand->value, access);
     /* The value of an entry's parameter address (not an access to it) is a real address. */
     if (access->space == PTX_SPACE_NONE && symbol->space == PTX_PARAM &&
         access->address == ADDRESS_CONSTANT)
@@ -242,7 +242,7 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
 }
 
 /* cvta{.to}.SPACE.u64 d, a: shared and local are windows of the generic addresses. */
-static void lower_cvta(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_cvta(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const bool to = lower_has(instruction, "to");
     enum ptx_space space = space_of(instruction);
@@ -256,156 +256,42 @@ static void lower_cvta(struct lowering *lowering, const struct ptx_instruction *
     const uint64_t window = space == PTX_SHARED  ? SHARED_WINDOW
                             : space == PTX_LOCAL ? LOCAL_WINDOW
                                                  : 0;
-    if (window != 0 && width != WIDTH_64) {
-        lower_refuse(lowering, "generic addresses have 64 bits here");
+    if (width != WIDTH_32 && width != WIDTH_64) {
+        lower_refuse(lowering, "an address has 32 or 64 bits");
         return;
     }
     uint32_t a = lower_value(lowering, &instruction->operands[1], width, PTX_U64);
     uint32_t d = lower_result(lowering, &instruction->operands[0], width);
+    const bool wide = width == WIDTH_64;
     if (window == 0)
-        lower_row(lowering, width == WIDTH_64 ? "mov.b64" : "mov.b32", d, a, 0, 0, 0);
+        lower_row(lowering, wide ? "mov.b64" : "mov.b32", d, a, 0, 0, 0);
+    else if (to)
+        lower_row(lowering, wide ? "sub.u64" : "sub.u32", d, a,
+                  lower_constant(lowering, width, window), 0, 0);
     else
-        lower_row(lowering, to ? "sub.u64" : "add.u64", d, a,
-                  lower_constant(lowering, WIDTH_64, window), 0, 0);
+        lower_row(lowering, wide ? "add.u64" : "add.u32", d, a,
+                  lower_constant(lowering, width, window), 0, 0);
 }
 
-bool lower_memory(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_load(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    const char *opcode = instruction->opcode;
-    if (strcmp(opcode, "ld") == 0 || strcmp(opcode, "ldu") == 0)
-        lower_access(lowering, instruction, false);
-    else if (strcmp(opcode, "st") == 0)
+    lower_access(lowering, instruction, false);
+}
+
+void lower_store(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    if (lower_has(instruction, "async") || lower_has(instruction, "bulk"))
+        lower_refuse(lowering, "stores that complete later are not emulated");
+    else
         lower_access(lowering, instruction, true);
-    else if (strcmp(opcode, "cvta") == 0)
-        lower_cvta(lowering, instruction);
+}
+
+/* A policy for caches: any value will do. */
+void lower_policy(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    if (instruction->operand_count == 0)
+        lower_refuse(lowering, "it is not understood");
     else
-        return false;
-    return true;
-}
-
-/* ---- Calls ---------------------------------------------------------------------------------- */
-
-/* The frame offsets of the .param variables in a list. */
-static bool parameter_list(struct lowering *lowering, const struct ptx_operand *list,
-                           const uint32_t **offsets, const uint32_t **bytes, size_t *count)
-{
-    uint32_t *places = arena_array(lowering->arena, list->child_count + 1, sizeof *places);
-    uint32_t *sizes = arena_array(lowering->arena, list->child_count + 1, sizeof *sizes);
-    if (places == NULL || sizes == NULL) {
-        lowering->failed = true;
-        return false;
-    }
-    for (size_t i = 0; i < list->child_count; ++i) {
-        const struct ptx_operand *operand = &list->children[i];
-        const struct ptx_symbol *symbol = operand->symbol;
-        struct access access = {.space = PTX_PARAM};
-        if (operand->kind != PTX_OPERAND_SYMBOL || symbol == NULL ||
-            symbol->kind != PTX_SYMBOL_VARIABLE || symbol->space != PTX_PARAM) {
-            lower_refuse(lowering, "parameters that are no .param variables are not understood");
-            return false;
-        }
-        address_of_variable(lowering, symbol, 0, &access);
-        if (access.address != ADDRESS_FRAME) {
-            lower_refuse(lowering, "a kernel's own parameter cannot be passed on");
-            return false;
-        }
-        places[i] = (uint32_t)access.offset;
-        sizes[i] = (uint32_t)symbol->bytes;
-    }
-    *offsets = places;
-    *bytes = sizes;
-    *count = list->child_count;
-    return true;
-}
-
-static bool find_builtin(const struct ptx_body *body, struct call *call)
-{
-    static const struct {
-        const char *name;
-        size_t arguments, results;
-        int kind;
-    } builtins[] = {{"vprintf", 2, 1, CALL_PRINTF},
-                    {"malloc", 1, 1, CALL_MALLOC},
-                    {"free", 1, 0, CALL_FREE},
-                    {"__assertfail", 5, 0, CALL_ASSERT}};
-    static const uint32_t bytes[][5] = {{8, 8}, {8}, {8}, {8, 8, 4, 8, 8}};
-    for (size_t i = 0; i < COUNT_OF(builtins); ++i) {
-        if (strcmp(body->face.name, builtins[i].name) != 0)
-            continue;
-        if (call->argument_count != builtins[i].arguments ||
-            call->result_count != builtins[i].results)
-            return false;
-        for (size_t a = 0; a < call->argument_count; ++a)
-            if (call->argument_bytes[a] != bytes[i][a])
-                return false;
-        call->kind = builtins[i].kind;
-        return true;
-    }
-    return false;
-}
-
-/* Parameters must agree in number and size, since they are copied from frame to frame. */
-bool call_fits(const struct call *call, const struct ptx_body *body)
-{
-    if (call->argument_count != body->formal_count || call->result_count != body->return_count)
-        return false;
-    for (size_t i = 0; i < call->argument_count; ++i)
-        if (call->argument_bytes[i] != body->formals[i]->bytes ||
-            body->formals[i]->kind != PTX_SYMBOL_VARIABLE)
-            return false;
-    for (size_t i = 0; i < call->result_count; ++i)
-        if (call->result_bytes[i] != body->returns[i]->bytes ||
-            body->returns[i]->kind != PTX_SYMBOL_VARIABLE)
-            return false;
-    return true;
-}
-
-bool lower_call(struct lowering *lowering, const struct ptx_instruction *instruction)
-{
-    const struct ptx_operand *operands = instruction->operands;
-    const size_t count = instruction->operand_count;
-    struct call *call = arena_alloc(lowering->arena, sizeof *call);
-    if (call == NULL) {
-        lowering->failed = true;
-        return true;
-    }
-    size_t next = 0;
-    if (next < count && operands[next].kind == PTX_OPERAND_LIST &&
-        !parameter_list(lowering, &operands[next++], &call->results, &call->result_bytes,
-                        &call->result_count))
-        return true;
-    if (next >= count) {
-        lower_refuse(lowering, "it names no function");
-        return true;
-    }
-    const struct ptx_operand *callee = &operands[next++];
-    if (next < count && operands[next].kind == PTX_OPERAND_LIST &&
-        !parameter_list(lowering, &operands[next], &call->arguments, &call->argument_bytes,
-                        &call->argument_count))
-        return true;
-    call->kernel = lowering->kernel;
-    if (callee->kind == PTX_OPERAND_REGISTER) {
-        call->kind = CALL_INDIRECT;
-        call->pointer = lower_value(lowering, callee, WIDTH_64, PTX_U64);
-    } else if (callee->kind == PTX_OPERAND_SYMBOL && callee->symbol != NULL &&
-               callee->symbol->kind == PTX_SYMBOL_FUNCTION) {
-        const struct ptx_body *body = callee->symbol->body;
-        call->kind = CALL_FUNCTION;
-        if (!body->has_body) {
-            if (!find_builtin(body, call))
-                lower_refuse(lowering, "the function `%.100s` has no body", body->face.name);
-        } else if (!call_fits(call, body)) {
-            lower_refuse(lowering, "the parameters do not fit those of `%.100s`", body->face.name);
-        } else {
-            call->target = kernel_function_at(lowering->emulator, lowering->kernel,
-                                              kernel_function_address(lowering->emulator, body));
-        }
-    } else {
-        lower_refuse(lowering, "it names no function");
-    }
-    struct op *op = lower_emit(lowering, OP_JUMP);
-    op->run.jump = call->kind >= CALL_PRINTF ? builtin_call : warp_call;
-    op->detail = call;
-    op->e = lowering->meets;
-    return true;
+        lower_row(lowering, "mov.b64", lower_result(lowering, &instruction->operands[0], WIDTH_64),
+                  lower_constant(lowering, WIDTH_64, 0), 0, 0, 0);
 }

@@ -25,11 +25,15 @@
 #define LANES 32
 #define FULL_MASK UINT32_MAX
 
-/* Generic addresses of shared and local memory, as windows that no buffer lies in. */
+/* Generic addresses of shared and local memory, and what stands for functions, as windows that no
+ * buffer lies in. Modules of 32-bit addresses have them too, so all are below 4 GiB. */
 #define WINDOW_BYTES (UINT64_C(1) << 24)
-#define SHARED_WINDOW UINT64_C(0x00000a0000000000)
-#define LOCAL_WINDOW UINT64_C(0x00000b0000000000)
+#define SHARED_WINDOW UINT64_C(0x01000000)
+#define LOCAL_WINDOW UINT64_C(0x02000000)
+#define FUNCTION_WINDOW UINT64_C(0x03000000)
 #define FIRST_BUFFER UINT64_C(0x00007f0000000000)
+#define FIRST_BUFFER_32 UINT64_C(0x10000000) /* of modules with 32-bit addresses … */
+#define LAST_ADDRESS_32 UINT64_C(0xf0000000) /* … which end here */
 
 struct warp;
 struct op;
@@ -135,17 +139,21 @@ struct kernel {
     size_t block_count; /* of all programs */
     struct shared_variable *shared;
     size_t shared_count;
-    bool small_shared;     /* it accesses shared memory in pieces smaller than a word */
-    uint32_t shared_bytes; /* static; dynamic shared memory begins at the next multiple of 16 */
-    const char *name;      /* of the entry, for people: demangled, without arguments */
-    char refusal[512];     /* not empty: it contains something that we do not run */
+    bool small_shared;       /* it accesses shared memory in pieces smaller than a word */
+    bool cooperative;        /* it may wait for the whole grid */
+    uint32_t reserved_bytes; /* of shared memory, at its beginning: the system's */
+    uint32_t shared_bytes;   /* static, reserved ones included; dynamic ones begin at the next
+                                multiple of 16 */
+    const char *name;        /* of the entry, for people: demangled, without arguments */
+    char refusal[512];       /* not empty: it contains something that we do not run */
     struct kernel *next;
 };
 
 struct call { /* detail of a call */
     const struct kernel *kernel;
-    const struct program *target;        /* NULL: indirect, or a built-in function */
-    uint32_t pointer;                    /* indirect: offset of the register with the address */
+    const struct program *target; /* NULL: indirect, or a built-in function */
+    uint32_t pointer;             /* indirect: offset of the register with the address */
+    unsigned pointer_bytes;
     const uint32_t *arguments, *results; /* offsets in the caller's frame */
     const uint32_t *argument_bytes, *result_bytes;
     size_t argument_count, result_count;
@@ -192,6 +200,7 @@ struct emulator {
     uint64_t next_address;
     uint64_t *variable_addresses; /* of module->variables */
     struct region *parameters;    /* the block of the running launch's parameters */
+    struct region *workspace;     /* what the threads of a whole grid meet in; NULL: not needed */
     struct kernel *kernels;       /* lowered so far */
     struct heap heap;
     uint64_t allocated_bytes;
@@ -208,6 +217,7 @@ struct frame { /* one call of a function by a group */
     uint8_t *registers;
     uint32_t register_bytes; /* allocated */
     uint32_t local_base;     /* where its local memory begins in each thread's */
+    uint32_t taken_bytes;    /* by alloca, behind what the program needs */
     uint32_t mask;           /* lanes that are inside */
     unsigned depth;
 };
@@ -235,6 +245,10 @@ struct group {
     uint32_t vote;          /* bar.red: this group's predicate */
     uint8_t reduction;      /* enum barrier_reduction */
 };
+
+/* Shared memory that systems since CUDA 11 keep for themselves; here only for kernels that ask
+ * where it is (%reserved_smem_offset_…). Zero when a block begins. */
+#define RESERVED_SHARED_BYTES 1024u
 
 #define RECORDS 96
 #define BARRIERS 16
@@ -326,14 +340,17 @@ struct launch {
     unsigned grid[3], block[3];
     uint64_t blocks;
     unsigned block_threads, warps_per_block;
-    uint32_t shared_bytes; /* static and dynamic */
+    uint32_t shared_bytes; /* reserved, static and dynamic */
+    uint32_t dynamic_bytes;
     bool checks;
     atomic_uint_fast64_t next_block, budget;
     atomic_uint_fast64_t stop_block; /* blocks from here on need not run */
     int64_t deadline_ns;             /* monotonic; 0: none */
-    pthread_mutex_t lock;            /* printed */
+    pthread_mutex_t lock;            /* printed, refusal */
     struct bytes printed;
     bool printed_cut;
+    const char *refusal; /* what the lowest block came to that is not run; under the lock */
+    uint64_t refusal_block;
     bool (*interrupted)(void); /* or NULL */
     size_t first_chunk;        /* of the heap, that this launch can make */
     atomic_bool no_memory, out_of_budget, was_interrupted;
@@ -411,6 +428,7 @@ const struct op *warp_call(struct warp *warp, const struct op *op);
 const struct op *warp_return(struct warp *warp, const struct op *op);
 const struct op *warp_exit(struct warp *warp, const struct op *op);
 const struct op *warp_trap(struct warp *warp, const struct op *op);
+const struct op *warp_refused(struct warp *warp, const struct op *op);
 
 /* block.c */
 void block_run(struct runner *runner, uint64_t number);
@@ -419,6 +437,8 @@ void runner_release(struct runner *runner);
 struct frame *frame_open(struct warp *warp, const struct program *program, struct frame *parent,
                          uint32_t mask, const struct op *site);
 void frame_close(struct warp *warp, struct frame *frame);
+/* More local memory for the running frame; false after reporting a fault. */
+bool frame_extend(struct warp *warp, uint64_t bytes, const struct op *site);
 
 /* launch.c: asks for more of the instruction budget and looks at the clock; false: the launch is
  * over (reported). */
@@ -530,6 +550,10 @@ enum special {
     SPECIAL_GLOBALTIMER_HI,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_RESERVED_MIDDLE, /* of shared memory */
+    SPECIAL_RESERVED_END,
+    SPECIAL_WORKSPACE_LOW, /* %envreg2 and %envreg1: the address of the grid's workspace */
+    SPECIAL_WORKSPACE_HIGH,
     SPECIAL_ZERO, /* clusters of one block: ranks and ids are 0 … */
     SPECIAL_ONE,  /* … and counts 1 */
     SPECIAL_UNKNOWN
@@ -541,12 +565,6 @@ void special_read(struct warp *warp, const struct op *op);
 /* d = an address in the frame's local memory: op->imm behind its beginning, plus op->e as window.
  */
 void special_frame_address(struct warp *warp, const struct op *op);
-
-/* exchange.c and atomics.c: NULL when the instruction is none of theirs, or not known. */
-struct lowering;
-bool exchange_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
-bool async_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
-bool atomics_lower(struct lowering *lowering, const struct ptx_instruction *instruction);
 
 /* Registers that may be undefined */
 void defined_check(struct warp *warp, const struct op *op);

@@ -24,6 +24,9 @@ struct region *memory_find(const struct emulator *emulator, uint64_t address)
 struct region *memory_add(struct emulator *emulator, uint64_t bytes, enum region_kind kind,
                           const char *label, bool known)
 {
+    if (emulator->module->address_bytes == 4 &&
+        bytes + 2 * GAP > LAST_ADDRESS_32 - emulator->next_address)
+        return NULL;
     if (emulator->region_count == emulator->region_capacity) {
         size_t capacity = emulator->region_capacity == 0 ? 16 : emulator->region_capacity * 2;
         struct region **list = realloc(emulator->regions, capacity * sizeof(struct region *));

@@ -81,27 +81,23 @@ static void carry(struct warp *warp, const struct op *op)
 }
 
 /* add.cc, addc, sub.cc, subc, mad.lo.cc, madc.hi … */
-bool lower_carry(struct lowering *lowering, const struct ptx_instruction *instruction)
+void lower_carry(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const char *opcode = instruction->opcode;
     const bool writes = lower_has(instruction, "cc");
     const size_t length = strlen(opcode);
     const bool reads = length == 4 && opcode[3] == 'c';
-    if (!writes && !reads)
-        return false;
     static const char *const names[] = {"add", "sub", "mad"};
-    int kind = -1;
+    int kind = 0;
     for (size_t i = 0; i < COUNT_OF(names); ++i)
         if (strncmp(opcode, names[i], 3) == 0 && length == (reads ? 4u : 3u))
             kind = (int)i;
-    if (kind < 0)
-        return false;
     const enum ptx_type type = lower_type(instruction);
     const enum width width = lower_register_width(type);
     const size_t sources = kind == 2 ? 3 : 2;
     if ((width != WIDTH_32 && width != WIDTH_64) || instruction->operand_count != sources + 1) {
         lower_refuse(lowering, "it is not understood");
-        return true;
+        return;
     }
     uint32_t values[3] = {0};
     for (size_t i = 0; i < sources; ++i)
@@ -120,7 +116,6 @@ bool lower_carry(struct lowering *lowering, const struct ptx_instruction *instru
     op->negated = ptx_type_is_signed(type);
     op->width = (uint8_t)width;
     op->imm = (uint64_t)kind | (reads ? 16 : 0) | (writes ? 32 : 0);
-    return true;
 }
 
 /* isspacep.SPACE p, a */
@@ -129,7 +124,8 @@ static void is_space(struct warp *warp, const struct op *op)
     uint32_t result = 0;
     EACH_ACTIVE(lane)
     {
-        const uint64_t address = read_wide(warp, op->a, lane);
+        const uint64_t address =
+            op->width == WIDTH_64 ? read_wide(warp, op->a, lane) : read_lane(warp, op->a, lane);
         const bool shared = address - SHARED_WINDOW < WINDOW_BYTES;
         const bool local = address - LOCAL_WINDOW < WINDOW_BYTES;
         const struct region *region =
@@ -160,17 +156,26 @@ static void is_space(struct warp *warp, const struct op *op)
 
 void lower_is_space(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    static const char *const names[] = {"shared", "local", "const", "param", "global"};
-    static const enum ptx_space spaces[] = {PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM,
-                                            PTX_GLOBAL};
+    static const char *const names[] = {"shared",       "shared::cta", "shared::cluster",
+                                        "local",        "const",       "param",
+                                        "param::entry", "param::func", "global"};
+    static const enum ptx_space spaces[] = {PTX_SHARED, PTX_SHARED, PTX_SHARED,
+                                            PTX_LOCAL,  PTX_CONST,  PTX_PARAM,
+                                            PTX_PARAM,  PTX_LOCAL,  PTX_GLOBAL};
     const int which = lower_choose(instruction, names, COUNT_OF(names));
     if (instruction->operand_count != 2 || which < 0) {
         lower_refuse(lowering, "it is not understood");
         return;
     }
-    uint32_t a = lower_value(lowering, &instruction->operands[1], WIDTH_64, PTX_U64);
+    const struct ptx_operand *address = &instruction->operands[1];
+    const enum width width = address->kind == PTX_OPERAND_REGISTER &&
+                                     lower_register_width(address->symbol->type) == WIDTH_32
+                                 ? WIDTH_32
+                                 : WIDTH_64;
+    uint32_t a = lower_value(lowering, address, width, PTX_U64);
     uint32_t d = lower_result(lowering, &instruction->operands[0], WIDTH_PREDICATE);
     struct op *op = lower_step(lowering, is_space);
+    op->width = (uint8_t)width;
     op->d = d;
     op->a = a;
     op->imm = spaces[which];

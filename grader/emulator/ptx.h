@@ -3,7 +3,7 @@
  * Used by the emulator, and by audit.c to judge what a submission's device code holds. The text is
  * hostile: sizes, nesting and counts are capped (emulator/caps.h), and what cannot be parsed is an
  * error with a line number, never a crash. An instruction that the emulator does not know is no
- * error here: it is kept, and refused when a kernel that contains it is launched.
+ * error here: it is kept, and refused when a thread comes to it.
  * Source: "PTX ISA", NVIDIA. */
 #ifndef SPILLWAY_PTX_H
 #define SPILLWAY_PTX_H

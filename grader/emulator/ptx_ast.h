@@ -96,6 +96,7 @@ struct ptx_operand {
 struct ptx_instruction {
     const char *text;             /* "ld.global.f32" */
     const char *opcode;           /* "ld" */
+    const struct opcode *known;   /* what opcodes.inc says of it; NULL: nothing */
     const char *const *modifiers; /* "global", "f32" */
     unsigned modifier_count;
     const struct ptx_operand *guard; /* a register operand; NULL: none. negated: @!p */

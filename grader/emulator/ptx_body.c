@@ -1,4 +1,5 @@
 /* ptx_body.c - the inside of a function: statements, instructions, operands. */
+#include "emulator/opcodes.h"
 #include "emulator/ptx_parser.h"
 
 /* ---- Operands ------------------------------------------------------------------------------- */
@@ -277,6 +278,7 @@ static void parse_opcode(struct ptx_parser *parser, struct ptx_instruction *inst
     if (count > 0)
         memcpy(kept, modifiers, count * sizeof(const char *));
     instruction->opcode = ptx_name_of(parser, opcode->text, opcode->length)->text;
+    instruction->known = opcode_find(instruction->opcode);
     instruction->text = ptx_name_of(parser, text, used)->text;
     instruction->modifiers = kept;
     instruction->modifier_count = count;

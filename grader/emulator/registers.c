@@ -260,7 +260,8 @@ static void spread_doubt(struct liveness *live, bool *doubtful)
         changed = false;
         for (size_t i = 0; i < body->instruction_count; ++i) {
             const struct ptx_instruction *instruction = &body->instructions[i];
-            if (strcmp(instruction->opcode, "mov") != 0 || instruction->operand_count != 2 ||
+            if (instruction->known == NULL || instruction->known->lower != lower_mov ||
+                instruction->operand_count != 2 ||
                 instruction->operands[0].kind != PTX_OPERAND_REGISTER ||
                 instruction->operands[1].kind != PTX_OPERAND_REGISTER)
                 continue;

@@ -13,6 +13,7 @@
 #define W_u64 WIDTH_64
 #define W_s64 WIDTH_64
 #define W_f64 WIDTH_64
+#define W_b128 WIDTH_128
 #define T_u8 PTX_U8
 #define T_s8 PTX_S8
 #define T_u16 PTX_U16
@@ -25,6 +26,7 @@
 #define T_u64 PTX_U64
 #define T_s64 PTX_S64
 #define T_f64 PTX_F64
+#define T_b128 PTX_B128
 #define IN(T)                                                                                      \
     {                                                                                              \
         W_##T, T_##T                                                                               \

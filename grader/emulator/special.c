@@ -37,6 +37,13 @@ enum special special_find(const char *name, char component, enum width *width)
         {"%aggr_smem_size", SPECIAL_TOTAL_SMEM_SIZE, false, WIDTH_32},
         {"%clusterid", SPECIAL_CTAID_X, true, WIDTH_32}, /* clusters are one block each */
         {"%nclusterid", SPECIAL_NCTAID_X, true, WIDTH_32},
+        {"%envreg1", SPECIAL_WORKSPACE_HIGH, false, WIDTH_32},
+        {"%envreg2", SPECIAL_WORKSPACE_LOW, false, WIDTH_32},
+        {"%reserved_smem_offset_begin", SPECIAL_ZERO, false, WIDTH_32},
+        {"%reserved_smem_offset_0", SPECIAL_ZERO, false, WIDTH_32},
+        {"%reserved_smem_offset_1", SPECIAL_RESERVED_MIDDLE, false, WIDTH_32},
+        {"%reserved_smem_offset_end", SPECIAL_RESERVED_END, false, WIDTH_32},
+        {"%reserved_smem_offset_cap", SPECIAL_RESERVED_END, false, WIDTH_32},
         {"%cluster_ctarank", SPECIAL_ZERO, false, WIDTH_32},
         {"%cluster_nctarank", SPECIAL_ONE, false, WIDTH_32},
     };
@@ -48,6 +55,11 @@ enum special special_find(const char *name, char component, enum width *width)
             return (enum special)((int)table[i].special + (component - 'x'));
         if (!table[i].is_vector && component == '\0')
             return table[i].special;
+    }
+    /* Counters of performance, and what a driver may leave to be read: always zero. */
+    if (component == '\0' && (strncmp(name, "%pm", 3) == 0 || strncmp(name, "%envreg", 7) == 0)) {
+        *width = strstr(name, "_64") != NULL ? WIDTH_64 : WIDTH_32;
+        return SPECIAL_ZERO;
     }
     if (component >= 'x' && component <= 'z') {
         *width = WIDTH_32;
@@ -64,8 +76,6 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
 {
     const struct runner *runner = warp->runner;
     const struct launch *launch = runner->launch;
-    const uint32_t dynamic =
-        launch->shared_bytes - ((launch->kernel->shared_bytes + 15) & ~UINT32_C(15));
     struct timespec now;
     switch (special) {
     case SPECIAL_NTID_X:
@@ -84,6 +94,10 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
         return warp->number;
     case SPECIAL_NWARPID:
         return 64;
+    case SPECIAL_RESERVED_MIDDLE:
+        return RESERVED_SHARED_BYTES / 2;
+    case SPECIAL_RESERVED_END:
+        return RESERVED_SHARED_BYTES;
     case SPECIAL_NSMID:
     case SPECIAL_GRIDID:
     case SPECIAL_ONE:
@@ -101,9 +115,13 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
         return special == SPECIAL_GLOBALTIMER_HI ? ns >> 32 : ns;
     }
     case SPECIAL_DYNAMIC_SMEM_SIZE:
-        return dynamic;
+        return launch->dynamic_bytes;
     case SPECIAL_TOTAL_SMEM_SIZE:
-        return launch->shared_bytes;
+        return launch->shared_bytes - launch->kernel->reserved_bytes;
+    case SPECIAL_WORKSPACE_LOW:
+        return launch->emulator->workspace->base;
+    case SPECIAL_WORKSPACE_HIGH:
+        return launch->emulator->workspace->base >> 32;
     default:
         return 0; /* SMID: one multiprocessor; SPECIAL_ZERO */
     }

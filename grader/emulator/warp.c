@@ -5,6 +5,8 @@
  * one has run for very long, the waiting lanes are let go on their own (warp_release). */
 #include "emulator/machine.h"
 
+#include <sched.h>
+
 /* After this many instructions another warp gets a turn … */
 #define SLICE 20000
 /* … and after this many, lanes that wait for a group that does not come stop waiting. A group that
@@ -18,7 +20,8 @@ void warp_activate(struct warp *warp, struct group *group)
     warp->frame = group->frame;
     warp->registers = group->frame->registers;
     warp->active = group->mask;
-    warp->local_top = group->frame->local_base + group->frame->program->local_bytes;
+    warp->local_top =
+        group->frame->local_base + group->frame->program->local_bytes + group->frame->taken_bytes;
 }
 
 /* ---- Meeting -------------------------------------------------------------------------------- */
@@ -223,6 +226,8 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
     runner->budget -= op->imm;
     if (warp->slice < op->imm) {
         warp->slice = SLICE;
+        if (runner->launch->kernel->cooperative)
+            (void)sched_yield(); /* other blocks, on other threads, may be waited for */
         if (warp->runner->warp_count > 1 || warp->active != warp->live)
             return take_turns(warp, op + 1);
     }
@@ -344,6 +349,29 @@ const struct op *warp_trap(struct warp *warp, const struct op *op)
     return NULL;
 }
 
+/* What the emulator does not run (op->detail says why). Under a guard it may not concern anybody.
+ */
+const struct op *warp_refused(struct warp *warp, const struct op *op)
+{
+    uint32_t lanes = warp->active;
+    if (op->guard != UINT32_MAX) {
+        uint32_t predicate;
+        memcpy(&predicate, warp->registers + op->guard, sizeof predicate);
+        lanes &= op->negated ? ~predicate : predicate;
+    }
+    if (lanes == 0)
+        return op + 1;
+    struct launch *launch = warp->runner->launch;
+    (void)pthread_mutex_lock(&launch->lock);
+    if (launch->refusal == NULL || warp->runner->block_number < launch->refusal_block) {
+        launch->refusal = op->detail;
+        launch->refusal_block = warp->runner->block_number;
+    }
+    (void)pthread_mutex_unlock(&launch->lock);
+    launch_stop(warp);
+    return NULL;
+}
+
 const struct op *warp_return(struct warp *warp, const struct op *op)
 {
     struct group *group = warp->group;
@@ -384,8 +412,9 @@ static const struct program *indirect_target(struct warp *warp, const struct op 
 {
     const struct call *call = op->detail;
     const unsigned first = (unsigned)__builtin_ctz(warp->active);
-    uint64_t pointer;
-    memcpy(&pointer, warp->registers + call->pointer + 8 * first, sizeof pointer);
+    const unsigned bytes = call->pointer_bytes;
+    uint64_t pointer = 0;
+    memcpy(&pointer, warp->registers + call->pointer + bytes * first, bytes);
     const struct program *target =
         kernel_function_at(warp->runner->launch->emulator, call->kernel, pointer);
     if (target == NULL || target->body->face.is_entry || !call_fits(call, target->body)) {
@@ -399,8 +428,8 @@ static const struct program *indirect_target(struct warp *warp, const struct op 
     uint32_t others = 0;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
-        uint64_t other;
-        memcpy(&other, warp->registers + call->pointer + 8 * lane, sizeof other);
+        uint64_t other = 0;
+        memcpy(&other, warp->registers + call->pointer + bytes * lane, bytes);
         others |= other != pointer ? UINT32_C(1) << lane : 0;
     }
     if (others != 0)
