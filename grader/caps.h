@@ -32,6 +32,13 @@
 #define LIMIT_QUOTE_BYTES 200
 #define LIMIT_MESSAGE_BYTES 4096
 
+/* Grades that are read back */
+#define LIMIT_RESULT_BYTES ((size_t)64 << 20)
+#define LIMIT_RESULT_KERNELS 1000
+#define LIMIT_RESULT_ARCHS 64
+#define LIMIT_RESULT_NOTES 2000
+#define LIMIT_RESULT_PATH_BYTES 8192
+
 /* What other systems hand over */
 #define LIMIT_METADATA_BYTES ((size_t)16 << 20) /* holds the results of earlier submissions */
 #define LIMIT_SUMMARY_BYTES ((size_t)16 << 20)  /* a step's summary that a page is added to */

@@ -9,22 +9,18 @@
 #include <pthread.h>
 #include <sys/random.h>
 
-#include "files.h"
+#include "cmd_output.h"
 #include "options.h"
-#include "out_text.h"
 #include "pipeline.h"
 #include "process.h"
 #include "progress.h"
-#include "writers.h"
 
 struct grade_options {
     struct submission_options submission;
     struct machine_options machine;
-    struct writers writers;
-    const char *only;
+    struct output_options output;
     bool has_seed;
-    uint64_t seed, elements, fail_under;
-    bool verbose;
+    uint64_t seed, elements;
 };
 
 static const char usage_options[] =
@@ -126,10 +122,10 @@ static int take_option(struct grade_options *options, int option, const char *va
         options->has_seed = true;
         return options_number(&options->seed, "--seed", value, 0, INT64_MAX, "", err);
     case OPT_ONLY:
-        options->only = value;
+        options->output.only = value;
         return 0;
     case OPT_FAIL_UNDER:
-        return options_number(&options->fail_under, "--fail-under", value, 0, 1000, "", err);
+        return options_number(&options->output.fail_under, "--fail-under", value, 0, 1000, "", err);
     case OPT_NVCC:
         options->machine.nvcc = value;
         return 0;
@@ -144,10 +140,10 @@ static int take_option(struct grade_options *options, int option, const char *va
     case OPT_LAUNCH_SECONDS:
         return take_small(&options->machine.launch_seconds, "--launch-seconds", value, 86400, err);
     case OPT_VERBOSE:
-        options->verbose = true;
+        options->output.verbose = true;
         return 0;
     default: /* or options_next() has filled *err */
-        return writers_take(&options->writers, option, OPT_WRITERS, value, err) &&
+        return writers_take(&options->output.writers, option, OPT_WRITERS, value, err) &&
                        err->kind == ERROR_NONE
                    ? 0
                    : -1;
@@ -248,64 +244,12 @@ static int run_stage(struct stages *s, struct error *err)
     return pipeline_run(&s->pipeline, err);
 }
 
-static int write_stage(const struct grade *grade, const struct grade_options *options,
-                       struct error *err)
-{
-    progress_clear();
-    if (writers_finish(&options->writers, grade, err) != 0)
-        return -1;
-    bool page_wanted = !writers_own_output(&options->writers);
-    char token[WRITERS_TOKEN_BYTES] = "";
-    struct bytes page = bytes_with_limit((size_t)16 << 20);
-    if (page_wanted) {
-        writers_guard_page(&page, token);
-        out_text_write(&page, grade,
-                       &(struct out_text_options){.colour = out_text_wants_colour(stdout),
-                                                  .verbose = options->verbose,
-                                                  .only = options->only});
-        writers_unguard_page(&page, token);
-    }
-    /* What the page would end with goes to standard error: a runner reads both. */
-    int status = writers_after_page(&options->writers, &page, grade, err);
-    if (status == 0 && page.failed)
-        status = error_no_memory(err);
-    if (status == 0 && page_wanted)
-        status = file_write("-", bytes_text(&page), page.length, err);
-    else if (status == 0)
-        (void)fputs(bytes_text(&page), stderr);
-    bytes_release(&page);
-    return status;
-}
-
-/* A criterion that the lab has not, or a list of nothing would look like a grade without marks. */
-static int check_only(const struct lab *lab, const char *only, struct error *err)
-{
-    struct bytes groups = bytes_with_limit(1000);
-    const char *last = "";
-    size_t last_length = 0;
-    bool found = only == NULL;
-    for (size_t i = 0; i < lab->criterion_count && !found; ++i) {
-        const char *id = lab->criteria[i].id;
-        size_t length = strcspn(id, ".");
-        found = strncmp(id, only, strlen(only)) == 0;
-        if (length != last_length || memcmp(id, last, length) != 0)
-            bytes_printf(&groups, "%s%.*s", groups.length > 0 ? ", " : "", (int)length, id);
-        last = id;
-        last_length = length;
-    }
-    if (!found)
-        error_set(err, ERROR_USAGE, "--only %s: no mark of %s begins so; there are %s", only,
-                  lab->id, bytes_text(&groups));
-    bytes_release(&groups);
-    return found ? 0 : -1;
-}
-
 static int grade(struct stages *s, struct grade_options *options, struct error *err)
 {
     int64_t began = process_now_ns();
     if (submission_read(&s->submission, &options->submission, err) != 0 ||
-        check_only(s->submission.lab, options->only, err) != 0 || draw_seed(options, err) != 0 ||
-        machine_find(&s->machine, &options->machine, err) != 0 ||
+        output_check_only(s->submission.lab, options->output.only, err) != 0 ||
+        draw_seed(options, err) != 0 || machine_find(&s->machine, &options->machine, err) != 0 ||
         pipeline_start(&s->pipeline, &s->machine, &s->submission, &s->numbers, err) != 0 ||
         build_stage(s, options, err) != 0 || run_stage(s, err) != 0 ||
         pipeline_judge(&s->pipeline, err) != 0)
@@ -324,18 +268,16 @@ int cmd_grade(int argc, char **argv)
     if (parsed < 0)
         return error_report(&err);
     struct stages stages = {0};
-    int status = writers_begin(&options.writers, &err);
+    int status = writers_begin(&options.output.writers, &err);
     if (status == 0 && (status = grade(&stages, &options, &err)) != 0)
-        writers_fail(&options.writers, &err);
+        writers_fail(&options.output.writers, &err);
     if (status == 0)
-        status = write_stage(&stages.pipeline.grade, &options, &err);
-    bool below = status == 0 && (uint64_t)stages.pipeline.grade.score < options.fail_under;
+        status = output_grade(&stages.pipeline.grade, &options.output, &err);
+    int exit_status = output_status(&stages.pipeline.grade, &options.output);
     pipeline_release(&stages.pipeline);
     numbers_release(&stages.numbers);
     machine_release(&stages.machine);
     submission_release(&stages.submission);
     progress_clear();
-    if (status != 0)
-        return error_report(&err);
-    return below ? EXIT_STATUS_FAIL_UNDER : EXIT_STATUS_DONE;
+    return status == 0 ? exit_status : error_report(&err);
 }

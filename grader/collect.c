@@ -199,6 +199,8 @@ static int collect_submission(struct grade *grade, const struct submission *subm
     grade->from_git = submission->kind == SUBMISSION_GIT;
     (void)snprintf(grade->commit, sizeof grade->commit, "%s", submission->commit);
     (void)text_copy(grade->chosen, sizeof grade->chosen, submission->chosen);
+    (void)snprintf(grade->source_id, sizeof grade->source_id, "%s", submission->source_id);
+    (void)snprintf(grade->answers_id, sizeof grade->answers_id, "%s", submission->answers_id);
     return take_path(&grade->path, submission->path, err) != 0 ||
                    take_path(&grade->source_path, submission->source.path, err) != 0 ||
                    take_path(&grade->answers_path, submission->answers_path, err) != 0

@@ -5,6 +5,7 @@
 #define SPILLWAY_COMMANDS_H
 
 int cmd_grade(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
 int cmd_emulate(int argc, char **argv);

@@ -19,6 +19,18 @@ const char *mark_status_word(enum mark_status status)
     return "error";
 }
 
+void grade_add_up(struct grade *grade)
+{
+    grade->score = grade->pending = grade->max_score = 0;
+    for (size_t i = 0; i < grade->mark_count; ++i) {
+        const struct mark *mark = &grade->marks[i];
+        grade->score += mark->points;
+        grade->max_score += mark->criterion->points;
+        if (mark->status == MARK_SKIPPED || mark->status == MARK_ERROR)
+            grade->pending += mark->criterion->points;
+    }
+}
+
 int grade_add_note(struct grade *grade, struct error *err, const char *format, ...)
 {
     char **grown = realloc(grade->notes, (grade->note_count + 1) * sizeof grade->notes[0]);

@@ -56,6 +56,7 @@ struct grade {
     bool from_git;
     char *path, *source_path, *answers_path; /* owned; answers_path NULL: none */
     char commit[48], chosen[160];
+    char source_id[48], answers_id[48]; /* what git calls the files' bytes; "": nothing was read */
     /* Tools */
     char nvcc_version[32], nvcc_path[512];
     char nvcc_found[32];
@@ -82,6 +83,8 @@ struct grade {
 void grade_release(struct grade *grade);
 const char *
 mark_status_word(enum mark_status status); /* "passed", "failed", … as the JSON has it */
+/* Sets score, pending and max_score from the marks. */
+void grade_add_up(struct grade *grade);
 int grade_add_note(struct grade *grade, struct error *err, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
     /* clang-format off */
     {"grade", cmd_grade, "rebuild, run and judge a submission"},
+    {"merge", cmd_merge, "join a grade with a later one that judged what it left open"},
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
     {"emulate", cmd_emulate, "run a kernel of a PTX file on the CPU, every access checked"},

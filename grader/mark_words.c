@@ -51,7 +51,10 @@ void grade_explain(struct bytes *out, const struct grade *grade)
     bytes_printf(out, " with nvcc %s, seed %llu\n", grade->nvcc_version,
                  (unsigned long long)grade->seed);
     bytes_printf(out, "Run by %s: %s\n",
-                 grade->executor == EXECUTOR_NONE ? "nothing" : grade->device, grade->why);
+                 grade->executor == EXECUTOR_NONE ? "nothing"
+                 : grade->device[0] == '\0'       ? executor_word(grade->executor)
+                                                  : grade->device,
+                 grade->why);
     if (grade->compiler_words != NULL) {
         bytes_append_text(out, "\nThe compiler says:\n");
         text_sanitize_lines(out, grade->compiler_words, strlen(grade->compiler_words),

@@ -146,6 +146,8 @@ static json_t *submission(struct json_builder *b, const struct grade *grade)
     json_put(b, object, "answers", json_text_or_null(grade->answers_path));
     json_put(b, object, "commit", json_text_or_null(grade->commit));
     json_put(b, object, "chosen", json_text_or_null(grade->chosen));
+    json_put(b, object, "source_id", json_text_or_null(grade->source_id));
+    json_put(b, object, "answers_id", json_text_or_null(grade->answers_id));
     return object;
 }
 
@@ -166,6 +168,10 @@ static json_t *sandbox(struct json_builder *b, const struct sandbox *sandbox)
     json_put(b, object, "why", json_text_or_null(sandbox->trouble));
     json_put(b, object, "lost", sandbox_text(sandbox_lost, sandbox));
     json_put(b, object, "remedy", sandbox_text(sandbox_remedy, sandbox));
+    json_put(b, object, "mode", json_text(sandbox_mode_word(sandbox->mode)));
+    json_put(b, object, "bubblewrap", json_text_or_null(sandbox->bubblewrap));
+    json_put(b, object, "landlock_abi", json_integer(sandbox->landlock_abi));
+    json_put(b, object, "seccomp", json_boolean(sandbox->seccomp));
     return object;
 }
 
@@ -180,6 +186,10 @@ static json_t *whole(struct json_builder *b, const struct grade *grade)
         json_push(b, archs, arch_text(grade->archs[i]));
     json_put(b, toolchain, "nvcc", json_text(grade->nvcc_version));
     json_put(b, toolchain, "archs", archs);
+    json_put(b, toolchain, "declared_arch",
+             grade->declared_arch.number != 0 ? arch_text(grade->declared_arch) : json_null());
+    json_put(b, toolchain, "path", json_text_or_null(grade->nvcc_path));
+    json_put(b, toolchain, "found", json_text_or_null(grade->nvcc_found));
     json_put(b, root, "toolchain", toolchain);
     json_t *executor = json_object();
     json_put(b, executor, "kind", json_text(executor_word(grade->executor)));

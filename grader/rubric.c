@@ -170,7 +170,6 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
     grade->marks = calloc(lab->criterion_count, sizeof grade->marks[0]);
     if (grade->marks == NULL)
         return error_no_memory(err);
-    grade->max_score = lab_max_score(lab);
     for (size_t i = 0; i < lab->criterion_count; ++i) {
         const struct criterion *criterion = &lab->criteria[i];
         struct verdict verdict = {.message = bytes_with_limit(LIMIT_MESSAGE_BYTES)};
@@ -185,12 +184,9 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
         mark->line = verdict.line;
         if (mark->line == 0 && verdict.status == MARK_FAILED && judges_code(criterion))
             mark->line = definition_line(input->submission, lab->kernels[criterion->kernel].name);
-        if (verdict.status == MARK_PASSED) {
+        if (verdict.status == MARK_PASSED)
             mark->points = criterion->points;
-            grade->score += criterion->points;
-        } else if (verdict.status != MARK_FAILED) {
-            grade->pending += criterion->points;
-        }
     }
+    grade_add_up(grade);
     return 0;
 }

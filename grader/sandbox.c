@@ -356,12 +356,18 @@ const struct sandbox *sandbox_probe(void)
     return &machine;
 }
 
+static const char *const mode_words[] = {
+    [SANDBOX_AUTO] = "auto", [SANDBOX_ON] = "on", [SANDBOX_OFF] = "off"};
+
+const char *sandbox_mode_word(enum sandbox_mode mode)
+{
+    return mode_words[mode];
+}
+
 bool sandbox_parse_mode(const char *word, enum sandbox_mode *ret)
 {
-    static const char *const words[] = {
-        [SANDBOX_AUTO] = "auto", [SANDBOX_ON] = "on", [SANDBOX_OFF] = "off"};
-    for (size_t i = 0; i < COUNT_OF(words); ++i)
-        if (strcmp(word, words[i]) == 0) {
+    for (size_t i = 0; i < COUNT_OF(mode_words); ++i)
+        if (strcmp(word, mode_words[i]) == 0) {
             *ret = (enum sandbox_mode)i;
             return true;
         }

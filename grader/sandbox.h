@@ -39,6 +39,7 @@ const struct sandbox *sandbox_probe(void);
  * bubblewrap that works. */
 int sandbox_choose(struct sandbox *out, enum sandbox_mode mode, struct error *err);
 bool sandbox_parse_mode(const char *word, enum sandbox_mode *ret);
+const char *sandbox_mode_word(enum sandbox_mode mode);
 
 /* For people. The word is "bubblewrap", "landlock", "seccomp" or "limits"; the others are
  * sentences, "" when there is nothing to say. Each appends to *out. */

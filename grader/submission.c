@@ -196,6 +196,7 @@ void submission_take_source(struct submission *submission, struct bytes *content
         bytes_release(content);
         return;
     }
+    submission_git_id(submission->source_id, content);
     source->content = *content;
     *content = (struct bytes){0};
 }
@@ -230,8 +231,10 @@ int submission_take_answers(struct submission *submission, const struct bytes *c
                               "there is no answers.ini: copy the blank one of the exercise beside "
                               "the source and fill it in",
                               err);
-    if (problem[0] == '\0')
+    if (problem[0] == '\0') {
+        submission_git_id(submission->answers_id, content);
         return answers_parse(&submission->answers, bytes_text(content), content->length, err);
+    }
     (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);
     return answers_absent(&submission->answers, reason, err);
 }

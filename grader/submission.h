@@ -16,6 +16,8 @@ struct submission_file {
     char problem[200];    /* why the content cannot be used; "": it can */
 };
 
+#define SUBMISSION_ID_BYTES 48
+
 struct submission {
     enum { SUBMISSION_DIRECTORY, SUBMISSION_GIT } kind;
     char *path;       /* folder or repository, owned */
@@ -25,6 +27,9 @@ struct submission {
     struct submission_file source;
     struct answers answers;
     char *answers_path; /* owned; NULL when there is no such file */
+    /* What git calls a file with exactly these bytes (`git hash-object`), "" when there is none
+     * that can be used: two gradings of the same ids judged the same work. */
+    char source_id[SUBMISSION_ID_BYTES], answers_id[SUBMISSION_ID_BYTES];
 };
 
 struct submission_options {
@@ -69,5 +74,8 @@ int submission_git_open(struct submission_place *place, struct submission *submi
                         const char *directory, const char *revision, char **prefix,
                         struct error *err);
 void submission_git_close(struct submission_place *place);
+
+/* The id of a blob of these bytes, in hex; "" when there is no memory. */
+void submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content);
 
 #endif
