@@ -151,6 +151,26 @@ struct gpu *gpu_open(const struct job *job, struct job_hello *hello, struct erro
     return steal_pointer(&gpu);
 }
 
+void gpu_let_go(struct gpu *gpu)
+{
+    if (gpu->sink != 0)
+        (void)cudaFree((void *)(uintptr_t)gpu->sink);
+    if (gpu->scrub != NULL)
+        (void)gpu->driver.ModuleUnload(gpu->scrub);
+    gpu->sink = 0;
+    gpu->scrub = NULL;
+    gpu->scrub_local = gpu->scrub_shared = NULL;
+    gpu->job = NULL;
+}
+
+int gpu_take(struct gpu *gpu, const struct job *job, struct job_hello *hello, struct error *err)
+{
+    if (job->header->executor != EXECUTOR_GPU || (int)job->header->device != gpu->device)
+        return error_set(err, ERROR_INFRASTRUCTURE, "the next job is for another device");
+    gpu->job = job;
+    return read_attributes(gpu, hello, err) != 0 ? -1 : load_scrub(gpu, err);
+}
+
 void gpu_do(struct gpu *gpu, const struct job_task *task, struct job_record *answer)
 {
     switch (task->kind) {
@@ -177,10 +197,7 @@ void gpu_close(struct gpu *gpu)
 {
     if (gpu == NULL)
         return;
-    if (gpu->sink != 0)
-        (void)cudaFree((void *)(uintptr_t)gpu->sink);
-    if (gpu->scrub != NULL)
-        (void)gpu->driver.ModuleUnload(gpu->scrub);
+    gpu_let_go(gpu);
     free(gpu);
     (void)cudaDeviceReset();
 }
@@ -202,6 +219,17 @@ void gpu_do(struct gpu *gpu, const struct job_task *task, struct job_record *ans
     (void)gpu;
     (void)task;
     worker_record_trouble(answer, "this spillway was built without a CUDA toolkit");
+}
+
+void gpu_let_go(struct gpu *gpu)
+{
+    (void)gpu;
+}
+
+int gpu_take(struct gpu *gpu, const struct job *job, struct job_hello *hello, struct error *err)
+{
+    (void)gpu, (void)job, (void)hello;
+    return error_set(err, ERROR_INFRASTRUCTURE, "this spillway was built without a CUDA toolkit");
 }
 
 void gpu_close(struct gpu *gpu)

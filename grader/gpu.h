@@ -18,6 +18,11 @@ struct gpu *gpu_open(const struct job *job, struct job_hello *hello, struct erro
  * ends_worker the context is dead and only gpu_abandon() is left. */
 void gpu_do(struct gpu *gpu, const struct job_task *task, struct job_record *answer);
 
+/* Another job on the same context: first the old one is let go of (and may be released then), then
+ * the new one taken. -1 with *err, and only gpu_close() is left. */
+void gpu_let_go(struct gpu *gpu);
+int gpu_take(struct gpu *gpu, const struct job *job, struct job_hello *hello, struct error *err);
+
 void gpu_close(struct gpu *gpu);
 
 /* What GPUs the driver shows. Never fails: why_none says why there are none. */

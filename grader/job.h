@@ -107,6 +107,7 @@ enum job_task_kind {
     JOB_FENCE,   /* the launch beside unmapped memory: -> JOB_FENCED or JOB_FAULT */
     JOB_TIME,    /* timed rounds: JOB_PROGRESS …, then JOB_TIMED or JOB_FAULT */
     JOB_SURVEY,  /* what GPUs are there: -> JOB_SURVEYED */
+    JOB_NEXT,    /* on a GPU: another job, whose two memories come along: -> JOB_HELLO */
 };
 
 enum job_fence_side { JOB_FENCE_END, JOB_FENCE_START };
@@ -124,7 +125,8 @@ struct job_task {
 };
 
 enum job_record_kind {
-    JOB_HELLO = 1, /* sequence 0: the executor is up and, on a GPU, has answered a probe */
+    JOB_HELLO =
+        1, /* the executor is up and, on a GPU, has answered a probe; first with sequence 0 */
     JOB_RAN,
     JOB_FAULT,
     JOB_FENCED,

@@ -88,6 +88,8 @@ static bool kind_answers(uint32_t kind, const struct job_task *task)
         return kind == JOB_PROGRESS || kind == JOB_TIMED || kind == JOB_FAULT;
     case JOB_SURVEY:
         return kind == JOB_SURVEYED;
+    case JOB_NEXT:
+        return kind == JOB_HELLO;
     default:
         return false;
     }
@@ -165,7 +167,7 @@ bool job_task_valid(const struct job_task *task, size_t length, const struct job
 {
     if (length != sizeof *task || task->magic != JOB_MAGIC || task->version != JOB_VERSION)
         return false;
-    if (task->kind == JOB_SURVEY)
+    if (task->kind == JOB_SURVEY || task->kind == JOB_NEXT)
         return true;
     if (job == NULL || job->header == NULL)
         return false;

@@ -385,6 +385,7 @@ static int run_planned(struct numbers_result *out, const struct numbers *numbers
         .launch_wall_ns = (int64_t)options->launch_seconds * 1000000000,
         .device = options->device,
         .unconfined = options->unconfined,
+        .lane = options->lane,
     };
     int status = run_launches(&out->run, &request, err);
     free(launches);

@@ -63,6 +63,7 @@ struct numbers_options {
     unsigned timing_rounds;
     bool unconfined;         /* the worker does not shut itself in */
     unsigned launch_seconds; /* silence allowed per launch; 0: LIMIT_LAUNCH_SECONDS */
+    struct run_lane *lane;   /* borrowed; NULL: a worker for this run alone */
 };
 
 struct numbers_result {

@@ -102,6 +102,7 @@ int pipeline_run(struct pipeline *p, struct error *err)
         .timing_rounds = gpu ? TIMING_ROUNDS : 0,
         .unconfined = machine->sandbox == SANDBOX_OFF,
         .launch_seconds = machine->launch_seconds,
+        .lane = p->lane,
     };
     struct recall_claim claim;
     if (recall_run(&claim, p->machine->recall, p->numbers, target, &options, p->choice.gpu.name,

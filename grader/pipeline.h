@@ -46,7 +46,8 @@ struct pipeline {
     const struct submission *submission; /* borrowed */
     const struct numbers *numbers;       /* borrowed; prepared before pipeline_run() */
     struct choice choice;
-    char *folder; /* private temporary folder, owned */
+    struct run_lane *lane; /* borrowed; may be set before pipeline_run(); NULL: none (run.h) */
+    char *folder;          /* private temporary folder, owned */
     struct build build;
     struct build_image scrub;
     struct numbers_result result;

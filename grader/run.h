@@ -20,6 +20,13 @@ enum executor_kind { EXECUTOR_NONE, EXECUTOR_GPU, EXECUTOR_EMULATOR };
 /* "none", "gpu", "emulator": as the JSON has them. */
 const char *executor_word(enum executor_kind kind);
 
+/* A GPU's worker that lives on from run to run, since making a context costs more than a lab's
+ * launches. It is replaced after a fault, and after a number of runs all the same. For one run at a
+ * time, and one thread: the worker dies with the thread that started it. Only GPU runs use it. */
+struct run_lane;
+struct run_lane *run_lane_open(void); /* NULL: no memory, and then each run gets its own worker */
+void run_lane_close(struct run_lane *lane);
+
 /* ---- What to run (all pointers borrowed until run_launches() returns) ------------------------ */
 
 struct run_argument {
@@ -58,6 +65,7 @@ struct run_request {
     int device;             /* GPU ordinal */
     bool unconfined;        /* the worker does not shut itself in */
     bool guards_only;       /* GPU: guard zones even where unmapped pages could be had (tests) */
+    struct run_lane *lane;  /* NULL: a worker of its own */
 };
 
 /* ---- What came back -------------------------------------------------------------------------- */

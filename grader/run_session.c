@@ -13,14 +13,84 @@
 #define TASK_SILENCES 16 /* a worker that only ever reports progress ends here */
 #define TASK_RECORDS_MAX (JOB_TIMED_MAX * (JOB_SAMPLES_MAX + 8))
 
+/* ---- Lanes -----------------------------------------------------------------------------------*/
+
+#define LANE_RUNS_MOST                                                                             \
+    200 /* what a kernel may have left in the context, such as its heap, ends too */
+
+struct run_lane {
+    struct worker worker; /* owned; WORKER_NONE: the next run starts one */
+    struct job_hello hello;
+    int device;
+    bool unconfined;
+    unsigned runs;
+};
+
+struct run_lane *run_lane_open(void)
+{
+    struct run_lane *lane = calloc(1, sizeof *lane);
+    if (lane != NULL)
+        lane->worker = WORKER_NONE;
+    return lane;
+}
+
+void run_lane_close(struct run_lane *lane)
+{
+    if (lane == NULL)
+        return;
+    worker_end(&lane->worker);
+    worker_release(&lane->worker);
+    free(lane);
+}
+
+/* The lane's worker becomes the session's. */
+static void adopt(struct session *session)
+{
+    struct run_lane *lane = session->request->lane;
+    if (lane == NULL || lane->worker.pid <= 0)
+        return;
+    if (session->request->executor != EXECUTOR_GPU || lane->runs >= LANE_RUNS_MOST ||
+        lane->device != session->request->device ||
+        lane->unconfined != session->request->unconfined) {
+        worker_end(&lane->worker);
+        worker_release(&lane->worker);
+    } else {
+        session->worker = lane->worker;
+        session->hello = lane->hello;
+        session->adopted = true;
+        bytes_clear(&session->worker.said);
+    }
+    lane->worker = WORKER_NONE;
+}
+
+/* A worker that is well goes (back) to the lane. */
+static bool give_to_lane(struct session *session)
+{
+    struct run_lane *lane = session->request->lane;
+    if (lane == NULL || !session->up || session->request->executor != EXECUTOR_GPU ||
+        session->worker.pid <= 0)
+        return false;
+    lane->worker = session->worker;
+    lane->hello = session->hello;
+    lane->device = session->request->device;
+    lane->unconfined = session->request->unconfined;
+    lane->runs = session->was_adopted ? lane->runs + 1 : 1;
+    session->worker = WORKER_NONE;
+    return true;
+}
+
 int session_open(struct session *session, const struct run_request *request, struct error *err)
 {
     *session = (struct session){.request = request, .worker = WORKER_NONE, .lock = -1};
-    return job_create(&session->job, request, err);
+    if (job_create(&session->job, request, err) != 0)
+        return -1;
+    adopt(session);
+    return 0;
 }
 
 void session_close(struct session *session)
 {
+    (void)give_to_lane(session);
     worker_end(&session->worker);
     worker_release(&session->worker);
     job_release(&session->job);
@@ -154,12 +224,49 @@ static enum session_end start_once(struct session *session, struct error *err)
         return SESSION_FAILED;
     }
     session->up = true;
+    session->was_adopted = false;
     session->sequence = 0;
+    return SESSION_ANSWERED;
+}
+
+/* Hands this job to a worker that has done others. Whatever goes wrong, a fresh one takes over. */
+static enum session_end start_adopted(struct session *session, struct error *err)
+{
+    struct job_task task = {
+        .magic = JOB_MAGIC, .version = JOB_VERSION, .sequence = 1, .kind = JOB_NEXT};
+    const struct job_expectation expected = {
+        .sequence = 1, .task = &task, .launch_count = session->job.header->launch_count};
+    struct job_record record;
+    size_t length = 0;
+    const char *why = NULL;
+    int64_t deadline = process_now_ns() + LIMIT_WORKER_START_SECONDS * SECOND_NS;
+    session->adopted = false;
+    enum worker_event event = worker_send_job(&session->worker, &task, &session->job)
+                                  ? worker_wait(&session->worker, deadline, &record, &length)
+                                  : WORKER_GONE;
+    if (event == WORKER_INTERRUPTED)
+        return interrupted(session, err);
+    if (event != WORKER_MESSAGE || !job_record_valid(&record, length, &expected, &why) ||
+        record.kind != JOB_HELLO) {
+        died(session, "did not take the next submission");
+        return SESSION_DIED;
+    }
+    if (take_device(session, err) != 0) {
+        worker_end(&session->worker);
+        return SESSION_FAILED;
+    }
+    session->up = session->was_adopted = true;
+    session->sequence = 1;
     return SESSION_ANSWERED;
 }
 
 static enum session_end start(struct session *session, struct error *err)
 {
+    if (session->adopted) {
+        enum session_end end = start_adopted(session, err);
+        if (end != SESSION_DIED)
+            return end;
+    }
     bool after_kill = session->killed;
     for (int attempt = 1;; ++attempt) {
         enum session_end end = start_once(session, err);

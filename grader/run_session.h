@@ -14,6 +14,8 @@ struct session {
     struct worker worker;              /* owned */
     int lock;                          /* on the GPU, owned; -1: none */
     bool up;                           /* the worker has said hello */
+    bool adopted;                      /* the worker is the lane's, and has yet to take this job */
+    bool was_adopted;                  /* … and has taken it */
     bool killed;            /* the last worker was killed, or its device context died: probe */
     uint32_t sequence;      /* of the last task */
     uint32_t running;       /* the launch that the last JOB_PROGRESS named */

@@ -13,16 +13,48 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* The next task. False when the grader has closed its end. */
-static bool next_task(struct job_task *task, const struct job *job)
+/* The descriptors that came with a message; those that were not asked for are closed. */
+static void take_memories(struct msghdr *message, int memories[2])
+{
+    for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head != NULL;
+         head = CMSG_NXTHDR(message, head)) {
+        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
+            if (i < 2 && memories[i] < 0)
+                memories[i] = fd;
+            else
+                (void)close(fd);
+        }
+    }
+}
+
+/* The next task; with JOB_NEXT come the two memories of another job. False when the grader has
+ * closed its end. */
+static bool next_task(struct job_task *task, const struct job *job, int memories[2])
 {
     for (;;) {
-        ssize_t got = recv(JOB_DESCRIPTOR_SOCKET, task, sizeof *task, MSG_TRUNC);
+        union {
+            struct cmsghdr aligned;
+            char bytes[CMSG_SPACE(2 * sizeof(int))];
+        } control;
+        struct iovec content = {.iov_base = task, .iov_len = sizeof *task};
+        struct msghdr message = {.msg_iov = &content,
+                                 .msg_iovlen = 1,
+                                 .msg_control = control.bytes,
+                                 .msg_controllen = sizeof control.bytes};
+        ssize_t got = recvmsg(JOB_DESCRIPTOR_SOCKET, &message, MSG_TRUNC | MSG_CMSG_CLOEXEC);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return false;
-        if (job_task_valid(task, (size_t)got, job)) {
+        memories[0] = memories[1] = -1;
+        take_memories(&message, memories);
+        bool complete = (task->kind == JOB_NEXT) == (memories[1] >= 0);
+        if (complete && job_task_valid(task, (size_t)got, job)) {
             worker_answer_begin(task->sequence);
             return true;
         }
@@ -56,7 +88,8 @@ static int work_on_emulator(const struct job *job)
     (void)snprintf(record.hello.device, sizeof record.hello.device, "PTX emulator, %u thread%s",
                    threads, threads == 1 ? "" : "s");
     int status = say_hello(&record, &err);
-    while (status == EXIT_STATUS_DONE && next_task(&task, job)) {
+    int memories[2];
+    while (status == EXIT_STATUS_DONE && next_task(&task, job, memories)) {
         if (task.kind == JOB_RUN)
             worker_emulate(job, task.launch, &record);
         else
@@ -67,7 +100,21 @@ static int work_on_emulator(const struct job *job)
     return status;
 }
 
-static int work_on_gpu(const struct job *job)
+/* Takes another job in place of the one that is done. The context stays: making one costs more than
+ * a lab's launches. */
+static void change_job(struct gpu *gpu, struct job *job, const int memories[2],
+                       struct job_record *record)
+{
+    struct error err = {0};
+    worker_record_init(record, JOB_HELLO, 0);
+    gpu_let_go(gpu);
+    job_release(job);
+    if (job_open(job, memories[0], memories[1], &err) != 0 ||
+        gpu_take(gpu, job, &record->hello, &err) != 0)
+        worker_record_trouble(record, "%s", err.text);
+}
+
+static int work_on_gpu(struct job *job)
 {
     struct error err = {0};
     struct job_record record;
@@ -75,8 +122,12 @@ static int work_on_gpu(const struct job *job)
     worker_record_init(&record, JOB_HELLO, 0);
     struct gpu *gpu = gpu_open(job, &record.hello, &err);
     int status = say_hello(&record, &err);
-    while (status == EXIT_STATUS_DONE && next_task(&task, job)) {
-        gpu_do(gpu, &task, &record);
+    int memories[2];
+    while (status == EXIT_STATUS_DONE && next_task(&task, job, memories)) {
+        if (task.kind == JOB_NEXT)
+            change_job(gpu, job, memories, &record);
+        else
+            gpu_do(gpu, &task, &record);
         bool dead = record.kind == JOB_FAULT && record.fault.ends_worker;
         if (!worker_answer_send(&record))
             break;
@@ -94,7 +145,8 @@ static int survey(void)
     struct job_task task;
     worker_record_init(&record, JOB_HELLO, 0);
     int status = say_hello(&record, &err);
-    while (status == EXIT_STATUS_DONE && next_task(&task, NULL)) {
+    int memories[2];
+    while (status == EXIT_STATUS_DONE && next_task(&task, NULL, memories)) {
         worker_record_init(&record, JOB_SURVEYED, 0);
         gpu_survey(&record.surveyed);
         if (!worker_answer_send(&record))

@@ -199,6 +199,30 @@ bool worker_send(struct worker *worker, const struct job_task *task)
     return sent == (ssize_t)sizeof *task;
 }
 
+bool worker_send_job(struct worker *worker, const struct job_task *task, const struct job *job)
+{
+    const int memories[] = {job->job_fd, job->result_fd};
+    union {
+        struct cmsghdr aligned;
+        char bytes[CMSG_SPACE(sizeof memories)];
+    } control = {.bytes = {0}};
+    struct iovec content = {.iov_base = (void *)(uintptr_t)task, .iov_len = sizeof *task};
+    struct msghdr message = {.msg_iov = &content,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof memories);
+    memcpy(CMSG_DATA(head), memories, sizeof memories);
+    ssize_t sent = 0;
+    do
+        sent = sendmsg(worker->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)sizeof *task;
+}
+
 /* Reads all that is there now; what passes the cap is dropped, so that the worker never blocks on
  * us. */
 static void drain(int *fd, struct bytes *into)

@@ -36,6 +36,8 @@ int worker_start(struct worker *worker, const struct worker_spec *spec, struct e
 
 /* Sends one message. False when the worker is gone. */
 bool worker_send(struct worker *worker, const struct job_task *task);
+/* The same with the two memories of another job, for JOB_NEXT. */
+bool worker_send_job(struct worker *worker, const struct job_task *task, const struct job *job);
 
 enum worker_event {
     WORKER_MESSAGE,     /* *record holds `*length` bytes: check them with job_record_valid() */
