@@ -14,5 +14,6 @@ int cmd_release(int argc, char **argv);
 int cmd_labs(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_worker(int argc, char **argv); /* internal: the other end of run.c */
+int cmd_repo(int argc, char **argv);   /* internal: the other end of repo_helper.c */
 
 #endif

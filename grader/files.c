@@ -280,8 +280,27 @@ void temporary_folder_remove(char *path)
     free(path);
 }
 
-static int make_folders(char *path, struct error *err)
+char *program_find(const char *name)
 {
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        AUTO_FREE char *folder = strndup(path, length);
+        AUTO_FREE char *candidate = folder == NULL || length == 0 ? NULL : path_join(folder, name);
+        struct stat info;
+        if (candidate != NULL && candidate[0] == '/' && stat(candidate, &info) == 0 &&
+            S_ISREG(info.st_mode) && access(candidate, X_OK) == 0)
+            return steal_pointer(&candidate);
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+int folders_make(const char *whole, struct error *err)
+{
+    AUTO_FREE char *path = strdup(whole);
+    if (path == NULL)
+        return error_no_memory(err);
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash != NULL)
             *slash = '\0';
@@ -289,8 +308,7 @@ static int make_folders(char *path, struct error *err)
         if (slash != NULL)
             *slash = '/';
         if (!made)
-            return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make the cache folder %s",
-                                   path);
+            return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make the folder %s", whole);
         if (slash == NULL)
             return 0;
     }
@@ -323,7 +341,7 @@ char *cache_folder(struct error *err)
         error_no_memory(err);
         return NULL;
     }
-    if (make_folders(path, err) != 0)
+    if (folders_make(path, err) != 0)
         return NULL;
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode) || access(path, W_OK) != 0) {

@@ -45,6 +45,13 @@ char *temporary_folder_create(struct error *err);
 /* Removes the folder and all below it without following links, and frees the path. NULL is fine. */
 void temporary_folder_remove(char *path);
 
+/* The first program called `name` on the PATH, an absolute path owned by the caller; NULL if none.
+ */
+char *program_find(const char *name);
+
+/* Makes the folder and those above it, private (0700), as far as they are missing. */
+int folders_make(const char *path, struct error *err);
+
 /* "directory/name", owned by the caller; NULL when out of memory. */
 char *path_join(const char *directory, const char *name);
 

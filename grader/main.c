@@ -22,6 +22,7 @@ static const struct command {
     {"labs", cmd_labs, "list the labs"},
     {"doctor", cmd_doctor, "what this machine lacks for grading, and what mends it"},
     {"worker", cmd_worker, NULL},
+    {"repo", cmd_repo, NULL},
     {NULL, NULL, NULL},
     /* clang-format on */
 };

@@ -107,7 +107,7 @@ void process_begin_child(pid_t parent)
 }
 
 /* Runs in the forked child; returns only on failure, with errno set. */
-static void child_exec(const struct process_spec *spec, int null_fd, int out_fd, int err_fd,
+static void child_exec(const struct process_spec *spec, int in_fd, int out_fd, int err_fd,
                        pid_t parent)
 {
     static const char *const empty_environment[] = {NULL};
@@ -119,7 +119,7 @@ static void child_exec(const struct process_spec *spec, int null_fd, int out_fd,
     set_limit(RLIMIT_NOFILE, spec->open_files);
     if (spec->directory != NULL && chdir(spec->directory) != 0)
         return;
-    if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0 ||
+    if (dup2(in_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0 ||
         dup2(err_fd, STDERR_FILENO) < 0)
         return;
     /* When our own standard input was closed, /dev/null is descriptor 0 already and dup2() left its
@@ -246,8 +246,8 @@ static int start(pid_t *pid, const struct process_spec *spec, int out_pipe[2], i
     pid_t parent = getpid();
     *pid = fork();
     if (*pid == 0) {
-        child_exec(spec, null_fd, out_pipe[1], spec->merge_error ? out_pipe[1] : err_pipe[1],
-                   parent);
+        child_exec(spec, spec->input != NULL ? *spec->input : null_fd, out_pipe[1],
+                   spec->merge_error ? out_pipe[1] : err_pipe[1], parent);
         int failure = errno;
         (void)!write(exec_pipe[1], &failure, sizeof failure);
         _exit(127);

@@ -1,11 +1,11 @@
 /* process.h - run a child process: argument vector, exact environment, limits, a wall clock.
  *
- * The child leads its own process group, gets /dev/null as standard input, inherits no descriptor
- * but those named, and dies with the thread that started it. Its standard output and error are
- * captured up to a cap; what comes after the cap is read and dropped, so that the child never
- * blocks on us. When the child ends, the wall clock runs out, or the user interrupts, the whole
- * group gets SIGKILL: nothing that the child started outlives it (but what made a session of its
- * own, which only a container or a process namespace can hold).
+ * The child leads its own process group, gets /dev/null as standard input unless told otherwise,
+ * inherits no descriptor but those named, and dies with the thread that started it. Its standard
+ * output and error are captured up to a cap; what comes after the cap is read and dropped, so that
+ * the child never blocks on us. When the child ends, the wall clock runs out, or the user
+ * interrupts, the whole group gets SIGKILL: nothing that the child started outlives it (but what
+ * made a session of its own, which only a container or a process namespace can hold).
  *
  * Safe to call from several threads at once. Only async-signal-safe calls run between fork and
  * exec. */
@@ -19,6 +19,7 @@ struct process_spec {
     const char *const *argv;        /* NULL-terminated; argv[0] is a path, never searched for */
     const char *const *environment; /* NULL-terminated "NAME=value" list; NULL: an empty one */
     const char *directory;          /* where the child starts; NULL: here */
+    const int *input;               /* its standard input; NULL: /dev/null */
     int64_t wall_ns;                /* 0: no limit */
     uint64_t memory_bytes;          /* RLIMIT_AS of each process; 0: no limit */
     uint64_t file_bytes;            /* RLIMIT_FSIZE; 0: no limit */

@@ -62,7 +62,8 @@ struct repo_request {
     const char *cutoff_text;        /* as shown to people; NULL: UTC */
     const struct repo_push *pushes; /* in order of time; for REPO_LAST better than commits' dates */
     size_t push_count;
-    int64_t now_s; /* what is dated later lies in the future */
+    bool has_push_log; /* there is one, though it may not name this student */
+    int64_t now_s;     /* what is dated later lies in the future */
     const char *lab_id;
     const char *path;                 /* folder in the repo to look in first; NULL: none */
     const struct repo_wanted *wanted; /* the first is the source, without which nothing is graded */
@@ -137,13 +138,14 @@ void repo_answer_release(struct repo_answer *answer);
 /* ---- Fetching -------------------------------------------------------------------------------- */
 
 struct repo_options {
-    const char *ssh_key;   /* private key file; NULL: the agent's, and ssh's own */
-    int64_t silence_ns;    /* without a byte from the child; 0: LIMIT_REPO_SILENCE_SECONDS */
-    int64_t wall_ns;       /* for one attempt as a whole; 0: LIMIT_REPO_SECONDS */
-    unsigned attempts;     /* for what may pass; 0: LIMIT_REPO_ATTEMPTS */
-    int64_t backoff_ns;    /* before the second attempt, doubled for each; 0: one second */
-    uint64_t most_bytes;   /* 0: LIMIT_REPO_BYTES, for one fetch */
-    uint64_t most_objects; /* 0: LIMIT_REPO_OBJECTS, for one fetch */
+    const char *ssh_key;    /* private key file; NULL: the agent's, and ssh's own */
+    const char *ssh_config; /* instead of ~/.ssh/config; NULL: that */
+    int64_t silence_ns;     /* without a byte from the child; 0: LIMIT_REPO_SILENCE_SECONDS */
+    int64_t wall_ns;        /* for one attempt as a whole; 0: LIMIT_REPO_SECONDS */
+    unsigned attempts;      /* for what may pass; 0: LIMIT_REPO_ATTEMPTS */
+    int64_t backoff_ns;     /* before the second attempt, doubled for each; 0: one second */
+    uint64_t most_bytes;    /* 0: LIMIT_REPO_BYTES, for one fetch */
+    uint64_t most_objects;  /* 0: LIMIT_REPO_OBJECTS, for one fetch */
 };
 
 struct repo_fetcher;

@@ -44,7 +44,8 @@ static const struct {
                       "Name the folder or URL that `git clone` takes."},
     [REPO_OWNER] = {"owner", REPO_INSTRUCTOR,
                     "If that is as it should be, say so once: "
-                    "`git config --global --add safe.directory 'FOLDER'` ('*' for all)."},
+                    "`git config --global --add safe.directory FOLDER` ('*' stands for every "
+                    "folder)."},
     [REPO_HOST_KEY] = {"host-key", REPO_INSTRUCTOR,
                        "Compare the server's fingerprint with the one that it publishes, then "
                        "connect once by hand with `ssh`, which remembers it in known_hosts."},

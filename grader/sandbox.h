@@ -77,4 +77,17 @@ enum sandbox_worker { SANDBOX_EMULATOR, SANDBOX_GPU };
  * has was refused. */
 int sandbox_confine_worker(enum sandbox_worker worker, struct error *err);
 
+/* ---- Readers of repos ------------------------------------------------------------------------ */
+
+/* What is left to a process that looks into a stranger's git repo. */
+struct sandbox_reader {
+    const char *readable, *writable[2]; /* folders; NULL: none */
+    bool network;                       /* IP, and the files that resolvers and TLS read */
+    bool foreign_files;                 /* root may go on reading what is not its own */
+    uint64_t memory_bytes, file_bytes, cpu_seconds;
+};
+
+/* Shuts the calling process in, as sandbox_confine_worker() does. */
+int sandbox_confine_reader(const struct sandbox_reader *reader, struct error *err);
+
 #endif

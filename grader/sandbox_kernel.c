@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -97,15 +98,17 @@ static int add_path(int ruleset, const struct sandbox_path *path, uint64_t known
     return (int)syscall(CALL_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &rule, 0);
 }
 
-static int make_ruleset(const struct sandbox_path *paths, size_t path_count, struct error *err)
+static int make_ruleset(const struct sandbox_path *paths, size_t path_count,
+                        enum sandbox_calls calls, struct error *err)
 {
     unsigned abi = sandbox_kernel_landlock_abi();
     if (abi == 0)
         return -1;
     size_t row = abi < COUNT_OF(abis) ? abi : COUNT_OF(abis) - 1;
-    /* Network: binding and connecting TCP sockets. Scoped: abstract sockets and signals. */
-    const struct ruleset_attributes attributes = {
-        .filesystem = abis[row].filesystem, .network = 3, .scoped = 3};
+    /* Network: binding (1) and connecting (2) TCP sockets. Scoped: abstract sockets and signals. */
+    const struct ruleset_attributes attributes = {.filesystem = abis[row].filesystem,
+                                                  .network = calls == SANDBOX_CALLS_NETWORK ? 1 : 3,
+                                                  .scoped = 3};
     AUTO_CLOSE int ruleset =
         (int)syscall(CALL_LANDLOCK_CREATE_RULESET, &attributes, abis[row].attributes_bytes, 0);
     bool made = ruleset >= 0;
@@ -261,6 +264,20 @@ static void emit_clone(struct program *program, enum sandbox_calls calls)
     emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
 }
 
+/* What a resolver and a TCP connection need; never a local socket, behind which an agent with keys
+ * or the engine of a container may listen. */
+static void emit_ip_sockets(struct program *program)
+{
+    static const int families[] = {AF_INET, AF_INET6, AF_NETLINK};
+    emit(program, IF_EQUAL, 0, 2 * COUNT_OF(families) + 2, SYS_socket);
+    emit(program, LOAD, 0, 0, offsetof(struct seccomp_data, args[0]));
+    for (size_t i = 0; i < COUNT_OF(families); ++i) {
+        emit(program, IF_EQUAL, 0, 1, (uint32_t)families[i]);
+        emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
+    }
+    emit(program, ANSWER, 0, 0, refuse_with(EAFNOSUPPORT));
+}
+
 /* No sockets; but libcuda asks at its start whether an MPS server listens on a local one, and shall
  * hear that nobody does. */
 static void emit_socket(struct program *program, enum sandbox_calls calls)
@@ -299,7 +316,10 @@ static void make_program(struct program *program, enum sandbox_calls calls)
             emit(program, IF_EQUAL, 0, 1, (uint32_t)refusals[i].call);
             emit(program, ANSWER, 0, 0, refuse_with(EPERM));
         }
-    emit_socket(program, calls);
+    if (calls == SANDBOX_CALLS_NETWORK)
+        emit_ip_sockets(program);
+    else
+        emit_socket(program, calls);
     emit_clone(program, calls);
     emit(program, ANSWER, 0, 0, SECCOMP_RET_ALLOW);
 }
@@ -339,7 +359,7 @@ const void *sandbox_kernel_filter(enum sandbox_calls calls, size_t *bytes)
 int sandbox_kernel_prepare(struct sandbox_kernel *out, const struct sandbox_path *paths,
                            size_t path_count, enum sandbox_calls calls, struct error *err)
 {
-    *out = (struct sandbox_kernel){.ruleset = make_ruleset(paths, path_count, err),
+    *out = (struct sandbox_kernel){.ruleset = make_ruleset(paths, path_count, calls, err),
                                    .filter = sandbox_kernel_has_seccomp(),
                                    .calls = calls};
     return err->kind == ERROR_NONE ? 0 : -1;
@@ -360,6 +380,18 @@ int sandbox_kernel_enter(const struct sandbox_kernel *kernel)
      * machine code of a stranger runs here. */
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                         &filter);
+}
+
+int sandbox_kernel_drop_capabilities(uint32_t keep)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (keep != 0 && syscall(SYS_capget, &header, data) != 0)
+        return -1;
+    keep &= data[0].effective;
+    memset(data, 0, sizeof data);
+    data[0].effective = data[0].permitted = keep;
+    return (int)syscall(SYS_capset, &header, data);
 }
 
 void sandbox_kernel_release(struct sandbox_kernel *kernel)

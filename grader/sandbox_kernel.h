@@ -27,6 +27,8 @@ struct sandbox_path {
 enum sandbox_calls {
     SANDBOX_CALLS_COMPILER, /* no sockets, no tracing, no namespaces, no leaving the group … */
     SANDBOX_CALLS_GPU,      /* the same, and no other program is started */
+    SANDBOX_CALLS_NETWORK,  /* the same, but it may call servers over IP */
+    SANDBOX_CALLS_FILES,    /* no sockets and no other program: files and memory */
     SANDBOX_CALLS_SEALED,   /* and nothing is opened by name: memory, threads, open descriptors */
 };
 
@@ -44,6 +46,11 @@ int sandbox_kernel_prepare(struct sandbox_kernel *out, const struct sandbox_path
 /* Confines the calling thread and all that it starts, for good; async-signal-safe. 0, or -1 with
  * errno. */
 int sandbox_kernel_enter(const struct sandbox_kernel *kernel);
+
+/* Drops every capability, effective and inheritable alike, but those of `keep` (bits 1 << CAP_…)
+ * that the process has; without any there is nothing to drop. 0, or -1 with errno. */
+int sandbox_kernel_drop_capabilities(uint32_t keep);
+
 void sandbox_kernel_release(struct sandbox_kernel *kernel);
 
 /* The filter as bytes (an array of struct sock_filter), for `bwrap --seccomp FD`. Borrowed, for

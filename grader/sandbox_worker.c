@@ -8,24 +8,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "files.h"
 #include "sandbox_kernel.h"
 
 #define PATHS_MAX 96
 #define EMULATOR_OPEN_FILES 64
-
-/* Empty, effective and inheritable alike. Without any there is nothing to drop. */
-static int drop_capabilities(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-    return (int)syscall(SYS_capset, &header, none);
-}
 
 static void limit(int resource, rlim_t value)
 {
@@ -130,7 +120,8 @@ int sandbox_confine_worker(enum sandbox_worker worker, struct error *err)
     for (size_t i = 0; i < paths.owned_count; ++i)
         free(paths.owned[i]);
     leave_namespaces(worker);
-    if (status == 0 && (drop_capabilities() != 0 || sandbox_kernel_enter(&kernel) != 0))
+    if (status == 0 &&
+        (sandbox_kernel_drop_capabilities(0) != 0 || sandbox_kernel_enter(&kernel) != 0))
         status = error_set_errno(err, ERROR_INFRASTRUCTURE, "a worker cannot shut itself in");
     sandbox_kernel_release(&kernel);
     return status;

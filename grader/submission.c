@@ -166,7 +166,7 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* What git commits in place of a file that Git LFS keeps elsewhere. */
-static bool is_lfs_pointer(const struct bytes *content)
+bool submission_is_lfs_pointer(const struct bytes *content)
 {
     static const char start[] = "version https://git-lfs.github.com/spec/";
     return content->length < 1024 && strncmp(bytes_text(content), start, sizeof start - 1) == 0;
@@ -181,7 +181,7 @@ static const char *source_problem(const struct bytes *content)
         return "holds NUL bytes: save it as plain UTF-8 text";
     if (!text_is_utf8(content->data, content->length))
         return "is not UTF-8 text: save it as UTF-8";
-    if (is_lfs_pointer(content))
+    if (submission_is_lfs_pointer(content))
         return "is a Git LFS pointer, not the file itself: commit the file without LFS";
     return NULL;
 }

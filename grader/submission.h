@@ -53,6 +53,9 @@ void submission_take_source(struct submission *submission, struct bytes *content
 int submission_take_answers(struct submission *submission, const struct bytes *content,
                             const char *problem, struct error *err);
 
+/* What git commits in place of a file that Git LFS keeps elsewhere. */
+bool submission_is_lfs_pointer(const struct bytes *content);
+
 /* ---- Where files are looked for: submission_read() drives one of these ----------------------- */
 
 /* Reads `name` of `folder`, a path in the place's own terms; `name` may have components, none of

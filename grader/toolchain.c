@@ -36,21 +36,6 @@ static char *absolute_program(const char *path)
     return real_folder == NULL ? NULL : path_join(real_folder, name);
 }
 
-/* First executable called `name` on the PATH, owned; NULL if none. */
-static char *search_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    while (path != NULL && *path != '\0') {
-        size_t length = strcspn(path, ":");
-        AUTO_FREE char *folder = strndup(path, length);
-        AUTO_FREE char *candidate = folder == NULL || length == 0 ? NULL : path_join(folder, name);
-        if (candidate != NULL && candidate[0] == '/' && is_program(candidate))
-            return steal_pointer(&candidate);
-        path += length + (path[length] == ':');
-    }
-    return NULL;
-}
-
 static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct error *err)
 {
     if (nvcc_option != NULL) {
@@ -75,7 +60,7 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
                          "CUDA_HOME is %s, but there is no bin/nvcc in it: correct or unset it",
                          home);
     }
-    AUTO_FREE char *on_path = search_path("nvcc");
+    AUTO_FREE char *on_path = program_find("nvcc");
     out->found = on_path != NULL ? "PATH" : "/usr/local/cuda";
     out->nvcc = absolute_program(on_path != NULL ? on_path : "/usr/local/cuda/bin/nvcc");
     if (out->nvcc == NULL)
@@ -99,7 +84,7 @@ static char *find_ptxas(const char *nvcc)
         if (candidate != NULL && is_program(candidate))
             return steal_pointer(&candidate);
     }
-    return search_path("ptxas");
+    return program_find("ptxas");
 }
 
 /* ---- What a compile reads -------------------------------------------------------------------- */
@@ -139,7 +124,7 @@ static void find_paths(struct toolchain *toolchain)
     static const char *const toolkit[] = {"bin", "nvvm", "include", "targets/x86_64-linux/include",
                                           "targets/sbsa-linux/include"};
     static const char *const compiler[] = {"bin", "lib", "lib64", "libexec", "include"};
-    AUTO_FREE char *host = search_path("gcc");
+    AUTO_FREE char *host = program_find("gcc");
     add_program(toolchain, toolchain->nvcc, toolkit, COUNT_OF(toolkit));
     add_program(toolchain, toolchain->ptxas, toolkit, 1);
     if (host != NULL)

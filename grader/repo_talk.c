@@ -1,0 +1,240 @@
+/* repo_talk.c - theory of operation.
+ *
+ * https, http and git are libgit2's own. For ssh, libgit2 gets a transport that reads and writes
+ * one descriptor: the parent has started OpenSSH's client beside this process, and its other end is
+ * there. So every kind of key works (libssh2 1.10 knows no RSA signature that a present sshd
+ * takes), known_hosts, ~/.ssh/config and jump hosts are ssh's business, and no key ever comes near
+ * the bytes of a student's repo. */
+#include "repo_talk.h"
+
+#include <errno.h>
+#include <git2/sys/transport.h>
+#include <sys/socket.h>
+
+#include "text.h"
+
+#if LIBGIT2_VER_MAJOR > 1 || LIBGIT2_VER_MINOR >= 4
+#define HAVE_CONNECT_OPTIONS 1
+#endif
+
+/* ---- ssh ------------------------------------------------------------------------------------- */
+
+struct pipe_transport {
+    git_smart_subtransport base;
+    struct pipe_stream {
+        git_smart_subtransport_stream base;
+        int fd; /* borrowed from the work */
+    } stream;
+};
+
+static int pipe_read(git_smart_subtransport_stream *base, char *buffer, size_t room, size_t *got)
+{
+    const struct pipe_stream *stream = (const struct pipe_stream *)(const void *)base;
+    ssize_t count = 0;
+    do
+        count = recv(stream->fd, buffer, room, 0);
+    while (count < 0 && errno == EINTR);
+    *got = count > 0 ? (size_t)count : 0;
+    if (count < 0)
+        git_error_set_str(GIT_ERROR_NET, "ssh broke off");
+    return count < 0 ? -1 : 0;
+}
+
+static int pipe_write(git_smart_subtransport_stream *base, const char *buffer, size_t length)
+{
+    const struct pipe_stream *stream = (const struct pipe_stream *)(const void *)base;
+    while (length > 0) {
+        ssize_t count = send(stream->fd, buffer, length, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0) {
+            git_error_set_str(GIT_ERROR_NET, "ssh broke off");
+            return -1;
+        }
+        buffer += count;
+        length -= (size_t)count;
+    }
+    return 0;
+}
+
+static void pipe_free_stream(git_smart_subtransport_stream *stream)
+{
+    (void)stream; /* part of the transport */
+}
+
+/* The service was chosen when ssh was started: one stream is all there is. */
+static int pipe_action(git_smart_subtransport_stream **ret, git_smart_subtransport *base,
+                       const char *url, git_smart_service_t service)
+{
+    struct pipe_transport *transport = (struct pipe_transport *)(void *)base;
+    (void)url, (void)service;
+    *ret = &transport->stream.base;
+    return 0;
+}
+
+static int pipe_close(git_smart_subtransport *base)
+{
+    (void)base;
+    return 0;
+}
+
+static void pipe_free(git_smart_subtransport *base)
+{
+    free(base);
+}
+
+static int make_pipe(git_smart_subtransport **ret, git_transport *owner, void *context)
+{
+    const struct repo_work *work = context;
+    struct pipe_transport *transport = calloc(1, sizeof *transport);
+    (void)owner;
+    if (transport == NULL)
+        return -1;
+    transport->base = (git_smart_subtransport){pipe_action, pipe_close, pipe_free};
+    transport->stream.base =
+        (git_smart_subtransport_stream){&transport->base, pipe_read, pipe_write, pipe_free_stream};
+    transport->stream.fd = work->ssh;
+    *ret = &transport->base;
+    return 0;
+}
+
+static int make_transport(git_transport **ret, git_remote *owner, void *context)
+{
+    git_smart_subtransport_definition definition = {make_pipe, 0, context};
+    return git_transport_smart(ret, owner, &definition);
+}
+
+/* ---- Callbacks ------------------------------------------------------------------------------- */
+
+/* Asked again when the server does not take what it got: once is enough. */
+static int on_credentials(git_credential **ret, const char *url, const char *user, unsigned allowed,
+                          void *context)
+{
+    struct repo_work *work = context;
+    const struct repo_task *task = work->task;
+    (void)url, (void)user;
+    if (task->secret[0] == '\0') {
+        work->reply.wants_secret = 1;
+        (void)repo_work_refuse(work, REPO_NO_ACCESS,
+                               "the server asks for a credential, and there is none for it");
+        return GIT_EAUTH;
+    }
+    if ((allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0 || work->said_secret) {
+        (void)repo_work_refuse(work, REPO_NO_ACCESS, "the server does not take the credential");
+        return GIT_EAUTH;
+    }
+    work->said_secret = true;
+    return git_credential_userpass_plaintext_new(ret, task->user, task->secret);
+}
+
+/* What the server prints: the end of it, for messages. */
+static int on_remark(const char *text, int length, void *context)
+{
+    struct repo_work *work = context;
+    size_t room = sizeof work->remarks - 1, used = strlen(work->remarks);
+    size_t count = length > 0 ? (size_t)length : 0;
+    repo_work_sign_of_life(work);
+    if (count > room) {
+        text += count - room;
+        count = room;
+    }
+    if (used + count > room) {
+        size_t drop = used + count - room;
+        memmove(work->remarks, work->remarks + drop, used - drop + 1);
+        used -= drop;
+    }
+    memcpy(work->remarks + used, text, count);
+    work->remarks[used + count] = '\0';
+    for (size_t i = 0; i < used + count; ++i)
+        if (work->remarks[i] == '\0')
+            work->remarks[i] = ' ';
+    return 0;
+}
+
+static int on_progress(const git_indexer_progress *stats, void *context)
+{
+    struct repo_work *work = context;
+    const struct repo_task *task = work->task;
+    repo_work_sign_of_life(work);
+    work->reply.received_bytes = stats->received_bytes;
+    work->reply.received_objects = stats->received_objects;
+    if (stats->total_objects <= task->most_objects && stats->received_bytes <= task->most_bytes)
+        return 0;
+    (void)repo_work_refuse(
+        work, REPO_TOO_LARGE, "its history is larger than %llu MB or %llu objects",
+        (unsigned long long)(task->most_bytes >> 20), (unsigned long long)task->most_objects);
+    return -1;
+}
+
+git_remote_callbacks repo_talk_callbacks(struct repo_work *work)
+{
+    git_remote_callbacks callbacks = {.version = GIT_REMOTE_CALLBACKS_VERSION};
+    callbacks.credentials = on_credentials;
+    callbacks.sideband_progress = on_remark;
+    callbacks.transfer_progress = on_progress;
+    callbacks.transport = work->task->through_ssh ? make_transport : NULL;
+    callbacks.payload = work;
+    return callbacks;
+}
+
+/* ---- Connecting ------------------------------------------------------------------------------ */
+
+int repo_talk_connect(struct repo_work *work, git_remote *remote, git_direction direction)
+{
+    git_remote_callbacks callbacks = repo_talk_callbacks(work);
+#ifdef HAVE_CONNECT_OPTIONS
+    git_remote_connect_options options = {.version = GIT_REMOTE_CONNECT_OPTIONS_VERSION};
+    options.callbacks = callbacks;
+    options.proxy_opts.version = GIT_PROXY_OPTIONS_VERSION;
+    options.proxy_opts.type = GIT_PROXY_AUTO;
+    options.follow_redirects =
+        work->task->redirects ? GIT_REMOTE_REDIRECT_INITIAL : GIT_REMOTE_REDIRECT_NONE;
+    return git_remote_connect_ext(remote, direction, &options);
+#else /* which never follows to another host */
+    git_proxy_options proxy = {.version = GIT_PROXY_OPTIONS_VERSION, .type = GIT_PROXY_AUTO};
+    return git_remote_connect(remote, direction, &callbacks, &proxy, NULL);
+#endif
+}
+
+int repo_talk_list(git_remote *remote, struct repo_listing *ret)
+{
+    const git_remote_head **heads = NULL;
+    size_t count = 0;
+    *ret = (struct repo_listing){0};
+    if (git_remote_ls(&heads, &count, remote) != 0)
+        return 1;
+    ret->items = calloc(count + 1, sizeof *ret->items);
+    if (ret->items == NULL)
+        return -1;
+    for (size_t i = 0; i < count; ++i) {
+        size_t length = strlen(heads[i]->name);
+        bool peeled = length > 3 && strcmp(heads[i]->name + length - 3, "^{}") == 0;
+        if (!peeled && length < sizeof((struct repo_ref *)NULL)->name)
+            ret->items[ret->count++] = (struct repo_listed){
+                .name = heads[i]->name, .symref = heads[i]->symref_target, .id = heads[i]->oid};
+    }
+    return 0;
+}
+
+/* ---- Once ------------------------------------------------------------------------------------ */
+
+void repo_work_set_up(void)
+{
+    static const git_config_level_t levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA,
+                                                GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
+                                                GIT_CONFIG_LEVEL_GLOBAL};
+    (void)git_libgit2_init();
+    /* Nobody's configuration is read but the repo's own, for its format. */
+    for (size_t i = 0; i < COUNT_OF(levels); ++i)
+        (void)git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+    (void)git_libgit2_opts(GIT_OPT_SET_TEMPLATE_PATH, "");
+#if LIBGIT2_VER_MAJOR > 1 || LIBGIT2_VER_MINOR >= 5
+    /* The parent has looked at who owns a local path. */
+    (void)git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+#endif
+    (void)git_libgit2_opts(GIT_OPT_SET_PACK_MAX_OBJECTS, (size_t)LIMIT_REPO_OBJECTS);
+    (void)git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)LIMIT_REPO_MEMORY_BYTES / 4);
+    const char *file = getenv("GIT_SSL_CAINFO"), *folder = getenv("GIT_SSL_CAPATH");
+    if (file != NULL || folder != NULL)
+        (void)git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, file, folder);
+}

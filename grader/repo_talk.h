@@ -1,0 +1,18 @@
+/* repo_talk.h - a connection to a server, through libgit2, for fetching and for pushing. */
+#ifndef SPILLWAY_REPO_TALK_H
+#define SPILLWAY_REPO_TALK_H
+
+#include "repo_work.h"
+
+/* Connects `remote` (of a repository, or anonymous) to fetch or to push. Returns libgit2's code;
+ * repo_work_cannot_talk() explains it. */
+int repo_talk_connect(struct repo_work *work, git_remote *remote, git_direction direction);
+
+/* The callbacks of such a connection, for the calls that take them again. */
+git_remote_callbacks repo_talk_callbacks(struct repo_work *work);
+
+/* What the remote lists, peeled entries left out. The items are owned by the caller (free()), what
+ * they point to by the remote. -1: out of memory; 1: libgit2 has the trouble. */
+int repo_talk_list(git_remote *remote, struct repo_listing *ret);
+
+#endif
