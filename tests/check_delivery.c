@@ -339,8 +339,8 @@ static const struct {
 
 START_TEST(deps_row)
 {
-    static const char *const tools[] = {"gcc",   "g++",     "make", "pkg-config",
-                                        "bwrap", "xmllint", "zip",  "unzip"};
+    static const char *const tools[] = {"gcc",     "g++", "make",  "pkg-config", "bwrap",
+                                        "xmllint", "zip", "unzip", "git",        "ssh"};
     static const char *const basics[] = {"env", "rm", "cat", "mktemp", "true"};
     AUTO_FREE char *folder = NULL, *path = NULL, *apt = NULL, *id = NULL, *sudo = NULL;
     ck_assert_int_gt(asprintf(&folder, "%s/deps-%d", testing_temporary_folder(), _i), 0);
