@@ -67,7 +67,8 @@ struct csv_writer {
 struct csv_writer csv_writer_on(struct bytes *out);
 
 /* Text from anywhere. What a spreadsheet would take for a formula gets an apostrophe in front: a
- * first character = + - @ (and their full-width twins) or a control character, also behind blanks;
+ * first character = + - @ (and their full-width twins) or a control character, also behind blanks
+ * and quotes;
  * and the same behind a `;`, tab or line end inside the cell, where a spreadsheet that expects
  * another separator would begin a cell of its own. NULL is an empty cell. */
 void csv_put(struct csv_writer *writer, const char *text);

@@ -23,12 +23,13 @@ static size_t formula_sign(const char *text)
     return 0;
 }
 
-/* Blanks that a spreadsheet passes over, the no-break space among them. */
-static size_t blanks(const char *text)
+/* What may stand in front of a formula all the same: blanks, the no-break space among them, and
+ * quotes, which are a pair around nothing for a reader that begins a cell there. */
+static size_t skippable(const char *text)
 {
     size_t length = 0;
     for (;;) {
-        if (text[length] == ' ')
+        if (text[length] == ' ' || text[length] == '"')
             ++length;
         else if (strncmp(text + length, "\xC2\xA0", 2) == 0)
             length += 2;
@@ -49,7 +50,7 @@ static void append_guarded(struct bytes *out, const char *text)
         bytes_append_text(out, "'");
     while (*text != '\0') {
         if (fresh) {
-            size_t skipped = blanks(text);
+            size_t skipped = skippable(text);
             if (formula_sign(text + skipped) > 0)
                 bytes_append_text(out, "'");
             bytes_append(out, text, skipped);

@@ -213,6 +213,23 @@ static int sync_file(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
 }
 
+/* Keeps `mode`, or without one (-1) what the umask gave. */
+static int replace_file(const char *path, int mode, const void *data, size_t length,
+                        struct error *err)
+{
+    AUTO_FREE char *temporary = NULL;
+    AUTO_CLOSE int fd = open_beside(path, &temporary);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
+    if ((mode >= 0 && fchmod(fd, (mode_t)mode) != 0) || write_all(fd, data, length) != 0 ||
+        sync_file(fd) != 0 || rename(temporary, path) != 0) {
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
+        (void)unlink(temporary);
+        return -1;
+    }
+    return 0;
+}
+
 int file_write(const char *path, const void *data, size_t length, struct error *err)
 {
     struct stat target;
@@ -221,18 +238,64 @@ int file_write(const char *path, const void *data, size_t length, struct error *
         return write_standard_output(data, length, err);
     if (is_special(path, &target, exists))
         return write_in_place(path, 0, data, length, err);
-    AUTO_FREE char *temporary = NULL;
-    AUTO_CLOSE int fd = open_beside(path, &temporary);
-    if (fd < 0)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
     bool keeps_mode = exists && S_ISREG(target.st_mode);
-    if ((keeps_mode && fchmod(fd, target.st_mode & 0777) != 0) ||
-        write_all(fd, data, length) != 0 || sync_file(fd) != 0 || rename(temporary, path) != 0) {
-        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
-        (void)unlink(temporary);
+    return replace_file(path, keeps_mode ? (int)(target.st_mode & 0777) : -1, data, length, err);
+}
+
+/* ---- Private files --------------------------------------------------------------------------- */
+
+/* The folder's own entry of a name is on the disk only after this. */
+static int sync_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *folder =
+        slash == NULL ? strdup(".") : strndup(path, (size_t)(slash + 1 - path));
+    if (folder == NULL)
         return -1;
-    }
-    return 0;
+    AUTO_CLOSE int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -1 : sync_file(fd);
+}
+
+/* A regular file with these bytes, that nobody else may read. */
+static bool holds_privately(const char *path, const void *data, size_t length)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 0777) != 0600 ||
+        (uint64_t)info.st_size != length)
+        return false;
+    struct bytes content;
+    bool same = file_read(&content, path, length, false) == FILE_READ && content.length == length &&
+                memcmp(bytes_text(&content), data, length) == 0;
+    bytes_release(&content);
+    return same;
+}
+
+int file_keep_private(const char *path, const void *data, size_t length, bool *written,
+                      struct error *err)
+{
+    *written = !holds_privately(path, data, length);
+    if (!*written)
+        return 0;
+    if (replace_file(path, 0600, data, length, err) != 0)
+        return -1;
+    return sync_folder_of(path) == 0
+               ? 0
+               : error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write the folder of %s", path);
+}
+
+int folder_make_private(const char *path, struct error *err)
+{
+    struct stat info;
+    if (mkdir(path, 0700) == 0)
+        return sync_folder_of(path) == 0 ? 0
+                                         : error_set_errno(err, ERROR_INFRASTRUCTURE,
+                                                           "cannot write the folder of %s", path);
+    if (errno == EEXIST && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return (info.st_mode & 0777) == 0700 || chmod(path, 0700) == 0
+                   ? 0
+                   : error_set_errno(err, ERROR_INFRASTRUCTURE,
+                                     "cannot keep the folder %s from others", path);
+    return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make the folder %s", path);
 }
 
 int file_write_scratch(const char *path, const void *data, size_t length, struct error *err)

@@ -1,8 +1,7 @@
 #include "out_text.h"
 
 #include "text.h"
-
-#define WIDTH 80
+#include "wrap.h"
 
 bool out_text_wants_colour(FILE *stream)
 {
@@ -11,68 +10,23 @@ bool out_text_wants_colour(FILE *stream)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Columns that `length` bytes of UTF-8 take, near enough: continuation bytes take none. */
-static size_t columns(const char *text, size_t length)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < length; ++i)
-        count += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return count;
-}
-
-/* Appends text word by word, broken at WIDTH, each line indented; newlines in the text stay. */
-static void wrap(struct bytes *out, size_t indent, const char *label, const char *text)
-{
-    size_t at = indent;
-    bytes_printf(out, "%*s%s", (int)indent, "", label);
-    at += columns(label, strlen(label));
-    size_t margin = at;
-    bool fresh = true;
-    while (*text != '\0') {
-        if (*text == '\n') {
-            bytes_printf(out, "\n%*s", (int)margin, "");
-            at = margin;
-            fresh = true;
-            ++text;
-            continue;
-        }
-        size_t word = strcspn(text, " \n"), width = columns(text, word);
-        if (!fresh && at + 1 + width > WIDTH) {
-            bytes_printf(out, "\n%*s", (int)margin, "");
-            at = margin;
-            fresh = true;
-        }
-        if (!fresh) {
-            bytes_append_text(out, " ");
-            ++at;
-        }
-        bytes_append(out, text, word);
-        at += width;
-        fresh = false;
-        text += word;
-        while (*text == ' ')
-            ++text;
-    }
-    bytes_append_text(out, "\n");
-}
-
 /* ---- What is being used ---------------------------------------------------------------------- */
 
 static void write_sandbox(struct bytes *out, const struct sandbox *sandbox)
 {
     struct bytes line = bytes_with_limit(2000);
     sandbox_describe(sandbox, &line);
-    wrap(out, 2, "sandbox     ", bytes_text(&line));
+    wrap_text(out, 2, "sandbox     ", bytes_text(&line));
     bytes_clear(&line);
     sandbox_lost(sandbox, &line);
     if (line.length > 0) {
         bytes_printf(&line, " (%s)", sandbox->trouble);
-        wrap(out, 14, "not kept: ", bytes_text(&line));
+        wrap_text(out, 14, "not kept: ", bytes_text(&line));
     }
     bytes_clear(&line);
     sandbox_remedy(sandbox, &line);
     if (line.length > 0)
-        wrap(out, 14, "mend: ", bytes_text(&line));
+        wrap_text(out, 14, "mend: ", bytes_text(&line));
     bytes_release(&line);
 }
 
@@ -80,29 +34,29 @@ static void write_header(struct bytes *out, const struct grade *grade)
 {
     char arch[ARCH_NAME_BYTES];
     bytes_printf(out, "%s (%s)\n", grade->lab->title, grade->lab->id);
-    wrap(out, 2, "submission  ", grade->source_path);
-    wrap(out, 2, "answers     ",
-         grade->answers_path != NULL ? grade->answers_path : "none: no answers.ini was found");
+    wrap_text(out, 2, "submission  ", grade->source_path);
+    wrap_text(out, 2, "answers     ",
+              grade->answers_path != NULL ? grade->answers_path : "none: no answers.ini was found");
     struct bytes line = bytes_with_limit(2000);
     if (grade->from_git) {
         bytes_printf(&line, "%s (%s)", grade->commit, grade->chosen);
-        wrap(out, 2, "commit      ", bytes_text(&line));
+        wrap_text(out, 2, "commit      ", bytes_text(&line));
         bytes_clear(&line);
     }
     bytes_printf(&line, "nvcc %s (%s, by %s)", grade->nvcc_version, grade->nvcc_path,
                  grade->nvcc_found);
-    wrap(out, 2, "toolkit     ", bytes_text(&line));
+    wrap_text(out, 2, "toolkit     ", bytes_text(&line));
     bytes_clear(&line);
     for (size_t i = 0; i < grade->graded_arch_count; ++i)
         bytes_printf(&line, "%s%s", i == 0 ? "" : " ", arch_name(grade->archs[i], "sm_", arch));
     if (grade->declared_arch.number != 0)
         bytes_printf(&line, " (counts for %s, as answers.ini says)",
                      arch_name(grade->declared_arch, "sm_", arch));
-    wrap(out, 2, "graded for  ", bytes_text(&line));
+    wrap_text(out, 2, "graded for  ", bytes_text(&line));
     bytes_clear(&line);
     bytes_printf(&line, "%s: %s", grade->executor == EXECUTOR_NONE ? "nothing" : grade->device,
                  grade->why);
-    wrap(out, 2, "run by      ", bytes_text(&line));
+    wrap_text(out, 2, "run by      ", bytes_text(&line));
     bytes_release(&line);
     write_sandbox(out, &grade->sandbox);
     bytes_printf(out, "  seed        %llu\n", (unsigned long long)grade->seed);
@@ -196,7 +150,7 @@ static void write_times(struct bytes *out, const struct grade *grade)
         bytes_printf(&line, "%s takes %.2f times as long as %s (%s)", kernel->name,
                      kernel->time.median_ns / base->time.median_ns, base->name,
                      compare_times(&kernel->time, &base->time));
-        wrap(out, 2, "", bytes_text(&line));
+        wrap_text(out, 2, "", bytes_text(&line));
         bytes_release(&line);
     }
 }
@@ -268,17 +222,17 @@ static void write_mark(struct bytes *out, const struct grade *grade, const struc
     if (mark->status == MARK_PASSED) {
         return;
     }
-    wrap(out, 6, "", criterion->title);
+    wrap_text(out, 6, "", criterion->title);
     if (mark->message[0] != '\0')
-        wrap(out, 6, "seen:  ", mark->message);
+        wrap_text(out, 6, "seen:  ", mark->message);
     if (mark->line > 0)
         bytes_printf(out, "      where: %s:%u\n", grade->lab->source_name, mark->line);
     if (mark->status != MARK_FAILED)
         return;
     if (criterion->why != NULL && criterion->why[0] != '\0')
-        wrap(out, 6, "why:   ", criterion->why);
+        wrap_text(out, 6, "why:   ", criterion->why);
     if (criterion->try_next != NULL && criterion->try_next[0] != '\0')
-        wrap(out, 6, "try:   ", criterion->try_next);
+        wrap_text(out, 6, "try:   ", criterion->try_next);
 }
 
 static void write_printed(struct bytes *out, const struct grade *grade)
@@ -290,7 +244,7 @@ static void write_printed(struct bytes *out, const struct grade *grade)
         struct bytes quoted = bytes_with_limit(600);
         text_sanitize(&quoted, kernel->printed, strlen(kernel->printed), 400);
         bytes_printf(out, "\n%s printed (quoted; it has no say in the marks):\n", kernel->name);
-        wrap(out, 2, "| ", bytes_text(&quoted));
+        wrap_text(out, 2, "| ", bytes_text(&quoted));
         bytes_release(&quoted);
     }
 }
@@ -320,7 +274,7 @@ void out_text_write(struct bytes *out, const struct grade *grade,
     if (grade->note_count > 0)
         bytes_append_text(out, "\nNotes, without points:\n");
     for (size_t i = 0; i < grade->note_count; ++i)
-        wrap(out, 2, "- ", grade->notes[i]);
+        wrap_text(out, 2, "- ", grade->notes[i]);
     if (grade->pending > 0)
         bytes_printf(out, "\nScore: %d/%d (%d pending)\n", grade->score, grade->max_score,
                      grade->pending);

@@ -367,8 +367,8 @@ static int read_table(struct reader *r, const struct csv *csv, struct error *err
     };
     size_t before = r->problems->total;
     csv_find_columns(csv, columns, COUNT_OF(columns), r->problems, &r->roster->notes);
-    if (csv->row_count == 0 || (r->problems->total != before && r->columns.id == CSV_NO_COLUMN))
-        return 0;
+    if (csv->row_count == 0 || r->problems->total != before)
+        return 0; /* else every row would say the same once more */
     if (read_students(r, csv, err) != 0)
         return -1;
     if (r->roster->count == 0 && r->problems->total == 0)

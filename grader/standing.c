@@ -76,7 +76,7 @@ static int collect_marks(struct standing *standing, const struct lab *lab, struc
 }
 
 /* What an override settles is not pending any more. */
-static bool is_pending(const struct standing_mark *mark)
+bool standing_mark_is_pending(const struct standing_mark *mark)
 {
     return mark->override == NULL && (mark->status == MARK_SKIPPED || mark->status == MARK_ERROR);
 }
@@ -89,7 +89,7 @@ static void add_up(struct standing *standing, const struct late_policy *policy)
         raw_score += mark->points;
         standing->graded_score += mark->graded_points;
         standing->max_score += mark->max_points;
-        standing->pending += is_pending(mark) ? mark->max_points : 0;
+        standing->pending += standing_mark_is_pending(mark) ? mark->max_points : 0;
     }
     if (!standing_has_score(standing)) {
         standing->pending = 0;

@@ -68,6 +68,8 @@ int gradebook_put_standings(struct gradebook *book, const struct standings *stan
 
 /* "waiting", "graded", "missing", "broken". */
 const char *standing_status_word(enum standing_status status);
+/* Skipped or error, and not settled by an override. */
+bool standing_mark_is_pending(const struct standing_mark *mark);
 /* There is a score: everybody but who is waiting. */
 bool standing_has_score(const struct standing *standing);
 

@@ -1,0 +1,181 @@
+#include "canvas.h"
+
+#include <strings.h>
+
+#include "slice.h"
+
+/* ---- The template ---------------------------------------------------------------------------- */
+
+static bool is_identity(const char *name)
+{
+    static const char *const names[] = {
+        "Student",      "LastName",       "FirstName",    "ID",      "SIS User ID",
+        "SIS Login ID", "Integration ID", "Root Account", "Section",
+    };
+    for (size_t i = 0; i < COUNT_OF(names); ++i)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Canvas looks for these words anywhere in a title, and then does not take the column for an
+ * assignment. */
+static bool is_passed_over(const char *title)
+{
+    static const char *const words[] = {"Current Score",  "Current Points", "Current Grade",
+                                        "Final Score",    "Final Points",   "Final Grade",
+                                        "Override Score", "Override Grade", "Override Status"};
+    for (size_t i = 0; i < COUNT_OF(words); ++i)
+        if (strcasestr(title, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* The title in front of " (12345)". */
+static struct slice title_of(const char *header)
+{
+    struct slice title = {header, strlen(header)};
+    const char *open = slice_find_last(title, " (");
+    if (open == NULL || title.text[title.length - 1] != ')')
+        return title;
+    size_t digits = title.length - (size_t)(open - header) - 3;
+    return digits > 0 && slice_digits((struct slice){open + 2, digits}) == digits
+               ? slice_to(title, open)
+               : title;
+}
+
+static bool same_title(const char *header, const char *wanted)
+{
+    struct slice title = title_of(header);
+    return strcasecmp(header, wanted) == 0 ||
+           (title.length == strlen(wanted) && strncasecmp(title.text, wanted, title.length) == 0);
+}
+
+static bool mentions(const char *header, const struct lab *lab)
+{
+    return strcasestr(header, lab->title) != NULL || strcasestr(header, lab->id) != NULL;
+}
+
+static bool is_read_only(const struct canvas *canvas, size_t column)
+{
+    return canvas->points_row != 0 &&
+           strcasestr(csv_cell(&canvas->csv.rows[canvas->points_row], column), "read only") != NULL;
+}
+
+enum rule { RULE_NAMED, RULE_MENTIONS, RULE_ONLY };
+
+/* Columns of assignments that a rule fits; *ret is the last of them. */
+static size_t count_columns(const struct canvas *canvas, enum rule rule, const char *column,
+                            const struct lab *lab, size_t *ret)
+{
+    const struct csv_row *header = &canvas->csv.rows[0];
+    size_t count = 0;
+    for (size_t i = 0; i < header->count; ++i) {
+        const char *name = csv_cell(header, i);
+        if (is_identity(name) || name[0] == '\0' || is_passed_over(name) || is_read_only(canvas, i))
+            continue;
+        if ((rule == RULE_NAMED && !same_title(name, column)) ||
+            (rule == RULE_MENTIONS && !mentions(name, lab)))
+            continue;
+        ++count;
+        *ret = i;
+    }
+    return count;
+}
+
+static void find_assignment(struct canvas *canvas, const char *column, const struct lab *lab,
+                            struct problems *problems)
+{
+    size_t line = canvas->csv.rows[0].line;
+    canvas->assignment = CSV_NO_COLUMN;
+    if (column != NULL) {
+        if (is_passed_over(column))
+            problems_add(problems, 0,
+                         "Canvas passes over a column called `%.100s`: its title must not hold "
+                         "words such as \"Final Score\"",
+                         column);
+        if (count_columns(canvas, RULE_NAMED, column, lab, &canvas->assignment) > 1)
+            problems_add(problems, line,
+                         "several columns are called `%.100s`: give the id in "
+                         "parentheses behind the title as well",
+                         column);
+        return;
+    }
+    size_t fitting = count_columns(canvas, RULE_MENTIONS, NULL, lab, &canvas->assignment);
+    if (fitting == 0)
+        fitting = count_columns(canvas, RULE_ONLY, NULL, lab, &canvas->assignment);
+    if (fitting != 1)
+        problems_add(
+            problems, line, "which of its columns is %s? %s: name it with --canvas-column", lab->id,
+            fitting == 0 ? "none is an assignment that can be written" : "there are several");
+}
+
+/* " Points Possible" stands in the first cell of the second row, if it is there. */
+static void find_points_row(struct canvas *canvas)
+{
+    if (canvas->csv.row_count > 1 &&
+        strcasestr(csv_cell(&canvas->csv.rows[1], 0), "points possible") != NULL)
+        canvas->points_row = 1;
+}
+
+static int keep_identity(struct canvas *canvas, struct error *err)
+{
+    const struct csv_row *header = &canvas->csv.rows[0];
+    canvas->identity = calloc(header->count + 1, sizeof canvas->identity[0]);
+    if (canvas->identity == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < header->count; ++i)
+        if (is_identity(csv_cell(header, i)))
+            canvas->identity[canvas->identity_count++] = i;
+    return 0;
+}
+
+static int understand(struct canvas *canvas, const char *column, const struct lab *lab,
+                      struct problems *problems, struct error *err)
+{
+    size_t section = CSV_NO_COLUMN, before = problems->total;
+    const struct csv_column columns[] = {
+        /* clang-format off */
+        {"Student",      false, &canvas->name},
+        {"ID",           true,  &canvas->id},
+        {"SIS User ID",  false, &canvas->sis_user},
+        {"SIS Login ID", false, &canvas->sis_login},
+        {"Section",      true,  &section},
+        /* clang-format on */
+    };
+    csv_find_columns(&canvas->csv, columns, COUNT_OF(columns), problems, NULL);
+    if (problems->total != before) {
+        problems_add(problems, 0,
+                     "is no gradebook that Canvas exported: choose Grades, Export, "
+                     "and give that file");
+        return 0;
+    }
+    find_points_row(canvas);
+    find_assignment(canvas, column, lab, problems);
+    if (problems->total != before)
+        return 0;
+    canvas->title =
+        strdup(canvas->assignment == CSV_NO_COLUMN ? column
+                                                   : canvas->csv.rows[0].cells[canvas->assignment]);
+    return canvas->title == NULL ? error_no_memory(err) : keep_identity(canvas, err);
+}
+
+int canvas_read(struct canvas *ret, const char *path, const char *column, const struct lab *lab,
+                struct problems *problems, struct error *err)
+{
+    *ret = (struct canvas){0};
+    if (csv_read(&ret->csv, path, problems, err) != 0)
+        return -1;
+    if (understand(ret, column, lab, problems, err) == 0)
+        return 0;
+    canvas_release(ret);
+    return -1;
+}
+
+void canvas_release(struct canvas *canvas)
+{
+    csv_release(&canvas->csv);
+    free(canvas->identity);
+    free(canvas->title);
+    *canvas = (struct canvas){0};
+}
