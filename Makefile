@@ -10,6 +10,7 @@
 #   WERROR=1                    compiler warnings are errors
 #   SANITIZE=address,undefined  build with sanitizers, in a folder of its own
 #   PREFIX=/usr/local DESTDIR=  where install puts things
+#   ZSH_COMPLETIONS=FOLDER      below PREFIX, for zsh (default: share/zsh/site-functions)
 #   BUNDLE_TESTS=1              the bundle holds the test programs too
 #   SECONDS=60                  how long fuzz works on each target
 
@@ -22,6 +23,7 @@ WERROR ?= 0
 SANITIZE ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
+ZSH_COMPLETIONS ?= share/zsh/site-functions
 BUNDLE_TESTS ?= 0
 ifeq ($(origin CC),default)
 CC := gcc
@@ -95,6 +97,7 @@ CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$
 BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c))
 HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h)
 SPILLWAY := $(BUILD)/spillway
+COMPLETIONS := $(BUILD)/completions/spillway.bash
 
 .DEFAULT_GOAL := all
 
@@ -232,11 +235,12 @@ fuzz: fuzz-build  ## fuzz each reader (SECONDS= each, FUZZ_TARGETS=; needs clang
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
-staged: $(if $(SANITIZE),,gradescope autolab) $(SPILLWAY)
+staged: $(if $(SANITIZE),,gradescope autolab) $(SPILLWAY) $(COMPLETIONS)
 	$(Q)rm -rf $(STAGED)
 	$(Q)$(call install_into,$(STAGED)/installed,/usr)
 	$(Q)$(call install_into,$(STAGED)/uninstalled,/usr)
 	$(Q)$(call uninstall_from,$(STAGED)/uninstalled,/usr)
+	$(Q)! command -v dpkg-deb >/dev/null || sh packaging/deb light $(STAGED)/package $(STAGED)/installed $(VERSION)
 
 TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME)' \
                    SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)) \
@@ -244,13 +248,14 @@ TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery autograders,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery autograders package,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full
 check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slow
 	$(Q)$(MAKE) check SANITIZE=address,undefined
 	$(Q)$(MAKE) check CC=clang BUILD=build/clang
+	$(Q)$(MAKE) check-package
 
 # The native twin is compiled as well as the compiler can, and not warned about what it is: int taps.
 $(BUILD)/tests/bench/native.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma -ffp-contract=fast -Wno-conversion
@@ -316,16 +321,29 @@ $(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy
 # What a program in PREFIX/bin finds as PREFIX/share/spillway: everything of a lab but its solution.
 DATA_FILES = $(filter %.cu %.ini %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*)) \
              $(wildcard packaging/student/*)
+$(COMPLETIONS): $(SPILLWAY) packaging/completions
+	$(call say,HELP,$(@D))
+	$(Q)sh packaging/completions '$(abspath $(SPILLWAY))' $(@D)
+
+.PHONY: completions
+completions: $(COMPLETIONS)  ## completions for bash, zsh and fish
+
 # $(1) is the root, $(2) the prefix.
-install_into = install -d '$(1)$(2)/bin' '$(1)$(2)/share/man/man1' '$(1)$(2)/share/spillway' && \
-	 install -m 755 $(SPILLWAY) '$(1)$(2)/bin/spillway' && \
-	 install -m 644 spillway.1 '$(1)$(2)/share/man/man1/spillway.1' && \
+install_into = install -D -m 755 $(SPILLWAY) '$(1)$(2)/bin/spillway' && \
+	 install -D -m 644 spillway.1 '$(1)$(2)/share/man/man1/spillway.1' && \
+	 install -D -m 644 $(BUILD)/completions/spillway.bash '$(1)$(2)/share/bash-completion/completions/spillway' && \
+	 install -D -m 644 $(BUILD)/completions/_spillway '$(1)$(2)/$(ZSH_COMPLETIONS)/_spillway' && \
+	 install -D -m 644 $(BUILD)/completions/spillway.fish '$(1)$(2)/share/fish/vendor_completions.d/spillway.fish' && \
+	 install -d '$(1)$(2)/share/pkgconfig' && sed 's,@PREFIX@,$(2),; s,@VERSION@,$(VERSION),' \
+	  packaging/spillway.pc.in >'$(1)$(2)/share/pkgconfig/spillway.pc' && \
 	 for file in $(DATA_FILES); do install -D -m 644 $$file '$(1)$(2)/share/spillway/'$$file; done
-uninstall_from = rm -f '$(1)$(2)/bin/spillway' '$(1)$(2)/share/man/man1/spillway.1' && \
+uninstall_from = rm -f '$(1)$(2)/bin/spillway' '$(1)$(2)/share/man/man1/spillway.1' \
+	 '$(1)$(2)/share/bash-completion/completions/spillway' '$(1)$(2)/$(ZSH_COMPLETIONS)/_spillway' \
+	 '$(1)$(2)/share/fish/vendor_completions.d/spillway.fish' '$(1)$(2)/share/pkgconfig/spillway.pc' && \
 	 rm -rf '$(1)$(2)/share/spillway'
 
 .PHONY: install
-install: $(SPILLWAY)  ## install below PREFIX (DESTDIR=)
+install: $(SPILLWAY) $(COMPLETIONS)  ## install below PREFIX (DESTDIR=)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)$(call install_into,$(DESTDIR),$(PREFIX))
 
@@ -366,8 +384,18 @@ autolab: bundle  ## autograde.tar and Makefile for Autolab (LAB=)
 .PHONY: dist
 dist:  ## a source archive of the last commit
 	@mkdir -p build
-	$(Q)git archive --prefix=spillway-$(VERSION)/ -o build/spillway-$(VERSION).tar.gz HEAD
+	$(Q)sh packaging/dist build/spillway-$(VERSION).tar.gz spillway-$(VERSION)
 	@echo build/spillway-$(VERSION).tar.gz
+
+.PHONY: deb
+deb: dist  ## a Debian package of the last commit (needs debhelper)
+	$(Q)sh packaging/deb full build/deb build/spillway-$(VERSION).tar.gz $(VERSION)
+
+# The package as debhelper builds it: lintian's opinion, then installed, used and removed.
+.PHONY: check-package
+check-package: staged $(SPILLWAY) $(BUILD)/tests/check  ## build the Debian package, install, grade, remove
+	$(Q)if ! command -v dh >/dev/null; then echo "skipped check-package: no debhelper here"; else $(MAKE) deb && \
+	 $(TEST_ENVIRONMENT) SPILLWAY_DEB=$$(ls $(abspath build/deb)/spillway_*.deb) $(BUILD)/tests/check package; fi
 
 .PHONY: clean
 clean:  ## remove everything that was built
