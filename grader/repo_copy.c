@@ -360,20 +360,6 @@ static bool copy_part(struct packing *packing, const git_oid *tip, int *code)
 
 /* ---- The step -------------------------------------------------------------------------------- */
 
-static int too_large(struct repo_work *work)
-{
-    return repo_work_refuse(work, REPO_TOO_LARGE,
-                            "its history is larger than %llu MB or %llu objects",
-                            (unsigned long long)(work->task->most_bytes >> 20),
-                            (unsigned long long)work->task->most_objects);
-}
-
-static bool out_of_memory(void)
-{
-    const git_error *last = git_error_last();
-    return last != NULL && last->klass == GIT_ERROR_NOMEMORY;
-}
-
 static int copy_tip(struct repo_work *work, git_repository *source, git_repository *cache,
                     const struct repo_ref *ref)
 {
@@ -384,8 +370,8 @@ static int copy_tip(struct repo_work *work, git_repository *source, git_reposito
     if (!whole && work->reply.traits == 0) {
         code = copy_whole(&packing, &tip);
         whole = code == 0;
-        if (packing.too_many || out_of_memory())
-            return too_large(work);
+        if (packing.too_many || repo_git_too_large())
+            return repo_work_too_large(work);
         if (!whole && repo_git_disk_full())
             return repo_work_machine(work, "cannot write the cache: %s", repo_git_words());
     }
@@ -397,8 +383,8 @@ static int copy_tip(struct repo_work *work, git_repository *source, git_reposito
         return repo_work_refuse(
             work, (work->reply.traits & REPO_TRAIT_PARTIAL) != 0 ? REPO_PARTIAL : REPO_DAMAGED,
             "the commit %.10s that %s names is missing or corrupt", ref->id, ref->name);
-    if (packing.too_many)
-        return too_large(work);
+    if (packing.too_many || (code != 0 && repo_git_too_large()))
+        return repo_work_too_large(work);
     if (code != 0)
         return repo_work_machine(work, "cannot write the cache: %s", repo_git_words());
     return repo_store_keep(work, cache, ref->name, &tip, false);

@@ -68,6 +68,21 @@ bool repo_git_disk_full(void)
     return strstr(words, "No space left") != NULL || strstr(words, "Disk quota") != NULL;
 }
 
+bool repo_git_too_large(void)
+{
+    const git_error *last = git_error_last();
+    return last != NULL && (last->klass == GIT_ERROR_NOMEMORY ||
+                            strstr(repo_git_words(), "File too large") != NULL);
+}
+
+int repo_work_too_large(struct repo_work *work)
+{
+    return repo_work_refuse(work, REPO_TOO_LARGE,
+                            "its history is larger than %llu MB or %llu objects",
+                            (unsigned long long)(work->task->most_bytes >> 20),
+                            (unsigned long long)work->task->most_objects);
+}
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 struct saying {
@@ -170,6 +185,8 @@ int repo_work_cannot_talk(struct repo_work *work, int code)
         return 0;
     char words[400];
     (void)text_copy(words, sizeof words, repo_git_words());
+    if (repo_git_too_large())
+        return repo_work_too_large(work);
     if (repo_git_disk_full())
         return repo_work_machine(work, "cannot write the cache: %s", words);
     /* What the server itself said is nearer to the cause than what libgit2 made of its end. */

@@ -43,8 +43,12 @@ void repo_work_flag(struct repo_work *work, enum repo_flag flag, const char *for
     PRINTF_LIKE(3, 4);
 /* libgit2's last words, "" if none. */
 const char *repo_git_words(void);
-/* True when libgit2 or the system says that the disk is full. */
+/* True when they say that the disk is full, or that something is larger than this child may have.
+ */
 bool repo_git_disk_full(void);
+bool repo_git_too_large(void);
+/* The refusal for it. Returns 0. */
+int repo_work_too_large(struct repo_work *work);
 /* What opening a local repo (or the cache) ended with. */
 int repo_work_cannot_open(struct repo_work *work, int code);
 /* What talking to a server ended with. */
