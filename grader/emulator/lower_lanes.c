@@ -80,9 +80,30 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
 static const char *flush_row(enum ptx_type type)
 {
     return type == PTX_F32     ? "flush.f32"
+           : type == PTX_F64   ? "flush.f64"
            : type == PTX_F16   ? "flush.f16"
            : type == PTX_F16X2 ? "flush.f16x2"
                                : NULL;
+}
+
+/* The row that makes negative numbers zero; NULL: of small formats, whose operands are cut instead.
+ */
+static const char *relu_row(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_F32:
+        return "relu.f32";
+    case PTX_F16:
+        return "relu.f16";
+    case PTX_F16X2:
+        return "relu.f16x2";
+    case PTX_BF16:
+        return "relu.bf16";
+    case PTX_BF16X2:
+        return "relu.bf16x2";
+    default:
+        return NULL;
+    }
 }
 
 uint32_t lower_flushed(struct lowering *lowering, uint32_t value, enum ptx_type type)
@@ -90,7 +111,7 @@ uint32_t lower_flushed(struct lowering *lowering, uint32_t value, enum ptx_type 
     const char *row = flush_row(type);
     if (row == NULL)
         return value;
-    uint32_t temporary = lower_temporary(lowering, type == PTX_F16 ? WIDTH_16 : WIDTH_32);
+    uint32_t temporary = lower_temporary(lowering, lower_register_width(type));
     lower_row(lowering, row, temporary, value, 0, 0, 0);
     return temporary;
 }
@@ -162,6 +183,7 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
     }
     const struct ptx_operand *operands = instruction->operands;
     const enum ptx_type last = lower_type(instruction), first = lower_first_type(instruction);
+    const bool chooses = strcmp(instruction->opcode, "slct") == 0; /* .ftz is about c alone */
     uint32_t sources[ROW_OPERANDS] = {0};
     for (unsigned i = 0; i < row->operands; ++i) {
         const enum width width = row->operand[i].width;
@@ -172,8 +194,13 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
             sources[i] = cut_to_byte(lowering, sources[i], last);
         if (composed.flush && row->operand[i].type == PTX_F32)
             sources[i] = lower_flushed(lowering, sources[i], PTX_F32);
-        else if (composed.flush && (last == PTX_F16 || last == PTX_F16X2) && first == last)
+        else if (composed.flush && !chooses && first == last && flush_row(last) != NULL)
             sources[i] = lower_flushed(lowering, sources[i], last);
+        if (composed.relu && relu_row(first) == NULL && relu_row(last) != NULL) {
+            const uint32_t positive = lower_temporary(lowering, WIDTH_32);
+            lower_row(lowering, relu_row(last), positive, sources[i], 0, 0, 0);
+            sources[i] = positive;
+        }
     }
     uint64_t imm = 0;
     if (extra != 0) {
@@ -189,15 +216,12 @@ void lower_lane_wise(struct lowering *lowering, const struct ptx_instruction *in
     uint32_t d =
         wider ? lower_temporary(lowering, row->d) : lower_result(lowering, &operands[0], row->d);
     lower_emit_row(lowering, row, d, sources, imm);
-    if (composed.flush && flush_row(first) != NULL &&
-        (row->operand[0].type == PTX_F32 || first != PTX_F32 ||
-         row_needs_narrow_operand(instruction)))
+    /* cvt: .ftz is about f32 alone. */
+    if (composed.flush && !chooses && flush_row(first) != NULL &&
+        (first == PTX_F32 || !row_needs_narrow_operand(instruction)))
         lower_row(lowering, flush_row(first), d, d, 0, 0, 0);
-    if (composed.relu) {
-        char text[32];
-        (void)snprintf(text, sizeof text, "relu.%s", ptx_type_name(first));
-        lower_row(lowering, text, d, d, 0, 0, 0);
-    }
+    if (composed.relu && relu_row(first) != NULL)
+        lower_row(lowering, relu_row(first), d, d, 0, 0, 0);
     if (composed.saturate != PTX_NO_TYPE) {
         char text[32];
         (void)snprintf(text, sizeof text, "saturate.%s", ptx_type_name(composed.saturate));

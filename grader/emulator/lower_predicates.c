@@ -101,7 +101,10 @@ static void lower_compare(struct lowering *lowering, const struct ptx_instructio
     const enum ptx_type result_type = lower_first_type(instruction);
     const bool real = ptx_type_is_float(result_type);
     const enum width width = lower_register_width(result_type);
-    uint64_t yes = !real ? UINT64_MAX : width == WIDTH_32 ? 0x3F800000 : 0x3C00;
+    const uint64_t yes = !real                     ? UINT64_MAX
+                         : width == WIDTH_32       ? 0x3F800000
+                         : result_type == PTX_BF16 ? 0x3F80
+                                                   : 0x3C00;
     (void)snprintf(text, sizeof text, "selp.b%u", 8 * ptx_type_bytes(result_type));
     lower_row(lowering, text, lower_result(lowering, &operands[0], width),
               lower_constant(lowering, width, yes), lower_constant(lowering, width, 0), result, 0);

@@ -420,6 +420,15 @@ static inline float scalar_flush_f32(float a)
     return a;
 }
 
+static inline double scalar_flush_f64(double a)
+{
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits = bits << 1 >> 53 == 0 ? bits & UINT64_C(1) << 63 : bits;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+
 /* div.approx: a * (1/b); for 2^126 < |b| < 2^128 the reciprocal is flushed and the quotient is 0.
  */
 static inline float scalar_div_approx(float a, float b)
@@ -438,16 +447,6 @@ static inline double scalar_high_word(double a)
     bits &= UINT64_C(0xFFFFFFFF00000000);
     memcpy(&a, &bits, sizeof bits);
     return a;
-}
-
-static inline double scalar_rcp_approx_f64(double a)
-{
-    if (fpclassify(a) == FP_SUBNORMAL)
-        a = a < 0 ? -0.0 : 0.0;
-    double result = 1 / a;
-    if (fpclassify(result) == FP_SUBNORMAL)
-        result = result < 0 ? -0.0 : 0.0;
-    return scalar_high_word(result);
 }
 
 static inline double scalar_integral(double a, enum rounding mode)
