@@ -144,7 +144,7 @@ static int understand(struct canvas *canvas, const char *column, const struct la
         /* clang-format on */
     };
     csv_find_columns(&canvas->csv, columns, COUNT_OF(columns), problems, NULL);
-    if (problems->total != before) {
+    if (canvas->csv.row_count == 0 || problems->total != before) {
         problems_add(problems, 0,
                      "is no gradebook that Canvas exported: choose Grades, Export, "
                      "and give that file");

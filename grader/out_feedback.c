@@ -12,8 +12,11 @@ static void write_line(struct bytes *out, const char *label, const char *text)
         wrap_text(out, 2, label, text);
 }
 
-static void write_commit(struct bytes *out, const struct attempt *attempt)
+/* Unless the page of the grade says so anyway. */
+static void write_commit(struct bytes *out, const struct attempt *attempt, const char *page)
 {
+    if (page != NULL && attempt->commit != NULL && strstr(page, attempt->commit) != NULL)
+        return;
     struct bytes line = bytes_with_limit(2000);
     if (attempt->commit != NULL)
         bytes_append_text(&line, attempt->commit);
@@ -83,7 +86,7 @@ void out_feedback_text(struct bytes *out, const struct standing *standing, const
     const struct student *student = standing->student;
     bytes_printf(out, "%s (%s): %s\n", student->name, student->id, lab->title);
     write_line(out, "repo        ", student->repo);
-    write_commit(out, &standing->attempt);
+    write_commit(out, &standing->attempt, page);
     write_times(out, standing);
     write_warnings(out, standing->attempt.warnings);
     if (standing->attempt.reason != NULL) {

@@ -595,6 +595,71 @@ START_TEST(paths_join)
 }
 END_TEST
 
+/* ---- Private files --------------------------------------------------------------------------- */
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+    ck_assert_int_eq(lstat(path, &info), 0);
+    return info.st_mode;
+}
+
+START_TEST(private_files_are_kept)
+{
+    AUTO_FREE char *path = in_folder("kept"), *other = in_folder("other");
+    struct error err = {0};
+    bool written = false;
+    (void)umask(0);
+    ck_assert_int_eq(file_keep_private(path, "one", 3, &written, &err), 0);
+    ck_assert(written && mode_of(path) == (S_IFREG | 0600));
+    ck_assert_int_eq(file_keep_private(path, "one", 3, &written, &err), 0);
+    ck_assert(!written);
+    ck_assert_int_eq(file_keep_private(path, "two", 3, &written, &err), 0);
+    ck_assert(written);
+    ck_assert_int_eq(file_keep_private(path, "", 0, &written, &err), 0);
+    ck_assert(written);
+    ck_assert_int_eq(file_keep_private(path, "", 0, &written, &err), 0);
+    ck_assert(!written);
+    /* Open to others, or a link to the same bytes: made ours. */
+    ck_assert_int_eq(chmod(path, 0644), 0);
+    ck_assert_int_eq(file_keep_private(path, "", 0, &written, &err), 0);
+    ck_assert(written && mode_of(path) == (S_IFREG | 0600));
+    ck_assert_int_eq(symlink(path, other), 0);
+    ck_assert_int_eq(file_keep_private(other, "", 0, &written, &err), 0);
+    ck_assert(written && mode_of(other) == (S_IFREG | 0600));
+    ck_assert_uint_eq(entries_in_folder(), 2);
+}
+END_TEST
+
+START_TEST(private_folders_are_made)
+{
+    AUTO_FREE char *path = in_folder("made"), *link = in_folder("link");
+    AUTO_FREE char *deep = in_folder("no/such"), *file = in_folder("file");
+    struct error err = {0};
+    (void)umask(0);
+    ck_assert_int_eq(folder_make_private(path, &err), 0);
+    ck_assert(mode_of(path) == (S_IFDIR | 0700));
+    ck_assert_int_eq(chmod(path, 0755), 0);
+    ck_assert_int_eq(folder_make_private(path, &err), 0);
+    ck_assert(mode_of(path) == (S_IFDIR | 0700));
+    testing_write(file, "x", 1);
+    ck_assert_int_eq(symlink(path, link), 0);
+    const char *const wrong[] = {link, deep, file};
+    for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
+        err = (struct error){0};
+        ck_assert_int_eq(folder_make_private(wrong[i], &err), -1);
+        ck_assert(err.kind == ERROR_INFRASTRUCTURE && strstr(err.text, wrong[i]) != NULL);
+    }
+    bool written = false;
+    err = (struct error){0};
+    ck_assert_int_eq(file_keep_private(deep, "x", 1, &written, &err), -1);
+    ck_assert_msg(strstr(err.text, "no/such: No such file") != NULL, "%s", err.text);
+    err = (struct error){0};
+    ck_assert_int_eq(file_keep_private(path, "x", 1, &written, &err), -1);
+    ck_assert_uint_eq(entries_in_folder(), 3);
+}
+END_TEST
+
 Suite *suite_files(void)
 {
     Suite *suite = suite_create("files");
@@ -617,6 +682,8 @@ Suite *suite_files(void)
     tcase_add_test(tests, temporary_folders);
     tcase_add_test(tests, cache_folders);
     tcase_add_test(tests, paths_join);
+    tcase_add_test(tests, private_files_are_kept);
+    tcase_add_test(tests, private_folders_are_made);
     suite_add_tcase(suite, tests);
     return suite;
 }
