@@ -597,7 +597,7 @@ END_TEST
 
 /* ---- Private files --------------------------------------------------------------------------- */
 
-static mode_t mode_of(const char *path)
+static mode_t kind_and_mode(const char *path)
 {
     struct stat info;
     ck_assert_int_eq(lstat(path, &info), 0);
@@ -611,7 +611,7 @@ START_TEST(private_files_are_kept)
     bool written = false;
     (void)umask(0);
     ck_assert_int_eq(file_keep_private(path, "one", 3, &written, &err), 0);
-    ck_assert(written && mode_of(path) == (S_IFREG | 0600));
+    ck_assert(written && kind_and_mode(path) == (S_IFREG | 0600));
     ck_assert_int_eq(file_keep_private(path, "one", 3, &written, &err), 0);
     ck_assert(!written);
     ck_assert_int_eq(file_keep_private(path, "two", 3, &written, &err), 0);
@@ -623,10 +623,10 @@ START_TEST(private_files_are_kept)
     /* Open to others, or a link to the same bytes: made ours. */
     ck_assert_int_eq(chmod(path, 0644), 0);
     ck_assert_int_eq(file_keep_private(path, "", 0, &written, &err), 0);
-    ck_assert(written && mode_of(path) == (S_IFREG | 0600));
+    ck_assert(written && kind_and_mode(path) == (S_IFREG | 0600));
     ck_assert_int_eq(symlink(path, other), 0);
     ck_assert_int_eq(file_keep_private(other, "", 0, &written, &err), 0);
-    ck_assert(written && mode_of(other) == (S_IFREG | 0600));
+    ck_assert(written && kind_and_mode(other) == (S_IFREG | 0600));
     ck_assert_uint_eq(entries_in_folder(), 2);
 }
 END_TEST
@@ -638,10 +638,10 @@ START_TEST(private_folders_are_made)
     struct error err = {0};
     (void)umask(0);
     ck_assert_int_eq(folder_make_private(path, &err), 0);
-    ck_assert(mode_of(path) == (S_IFDIR | 0700));
+    ck_assert(kind_and_mode(path) == (S_IFDIR | 0700));
     ck_assert_int_eq(chmod(path, 0755), 0);
     ck_assert_int_eq(folder_make_private(path, &err), 0);
-    ck_assert(mode_of(path) == (S_IFDIR | 0700));
+    ck_assert(kind_and_mode(path) == (S_IFDIR | 0700));
     testing_write(file, "x", 1);
     ck_assert_int_eq(symlink(path, link), 0);
     const char *const wrong[] = {link, deep, file};
