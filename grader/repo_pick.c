@@ -416,9 +416,10 @@ static int pick_tag(struct repo_work *work, git_repository *cache, git_commit **
     }
     char until[DATE_BYTES], when[DATE_BYTES];
     if (usable == 0)
-        (void)repo_work_refuse(work, REPO_NO_COMMIT, "%s names no commit that can be read",
+        (void)repo_work_refuse(work, REPO_NO_COMMIT, "%s names %s commit that can be read",
                                work->task->ref_count == 1 ? short_name(work->parts.refs[0].name)
-                                                          : "none of the tags");
+                                                          : "none of the tags",
+                               work->task->ref_count == 1 ? "no" : "a");
     else if (best.commit == NULL)
         (void)repo_work_refuse(
             work, REPO_NOTHING_IN_TIME,
