@@ -87,7 +87,7 @@ LIBSTDCXX := -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 LIBS = $(PKG_LIBS) $(CUDART_STATIC) $(LIBSTDCXX) -lm -ldl -lrt -lpthread
 
 # ---- Sources ---------------------------------------------------------------------------------------
-GRADER_SOURCES := $(wildcard grader/*.c grader/emulator/*.c labs/*.c labs/*/lab.c reference/*/reference.c)
+GRADER_SOURCES := $(wildcard grader/*.c grader/emulator/*.c labs/*.c labs/*/*.c reference/*/reference.c)
 GRADER_OBJECTS := $(GRADER_SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
 # Suites run in this order, as many at a time as there are cores: the longest first.
@@ -141,9 +141,10 @@ $(BUILD)/grader/emulator/lanes_avx2.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma
 $(BUILD)/grader/emulator/rounding.o: EXTRA_CFLAGS = -frounding-math
 
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
-$(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o: EXTRA_CFLAGS = -iquote tests
+$(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o: \
+    EXTRA_CFLAGS = -iquote tests
 
--include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d \
+-include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d $(BUILD)/tests/mutant_words.d \
          $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d $(wildcard $(BUILD)/tests/fuzz/*.d) \
          $(HEADERS:%=$(BUILD)/%.d)
 
@@ -182,7 +183,7 @@ $(BUILD)/tests/check: $(CHECK_OBJECTS) $(BUILD)/libspillway.a
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 
 # Wrong and sly kernels, each of which must lose its marks and no others.
-$(BUILD)/tests/mutants: $(BUILD)/tests/mutants.o $(BUILD)/libspillway.a
+$(BUILD)/tests/mutants: $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
@@ -357,7 +358,7 @@ BUNDLE := build/bundle/spillway-$(VERSION)-linux-x86_64
 BUNDLE_RPATH := -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib'
 $(BUILD)/bundled/spillway: $(BUILD)/grader/main.o
 $(BUILD)/bundled/check: $(CHECK_OBJECTS)
-$(BUILD)/bundled/mutants: $(BUILD)/tests/mutants.o
+$(BUILD)/bundled/mutants: $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o
 $(BUILD)/bundled/attacks: $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o
 $(BUILD)/bundled/%: $(BUILD)/libspillway.a
 	$(call say,LINK,$@)

@@ -2,24 +2,38 @@
 
 #include <stdarg.h>
 
+#include "demangle.h"
 #include "entries.h"
 #include "text.h"
 
-static void object(struct audit *audit, const char *format, ...) PRINTF_LIKE(2, 3);
+static void object(struct audit *audit, const char *word, const char *remedy, const char *format,
+                   ...) PRINTF_LIKE(4, 5);
 
-static void object(struct audit *audit, const char *format, ...)
+static void object(struct audit *audit, const char *word, const char *remedy, const char *format,
+                   ...)
 {
     if (audit->finding_count >= AUDIT_FINDINGS_MAX)
         return;
+    size_t at = audit->finding_count++;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(audit->findings[audit->finding_count++], sizeof audit->findings[0], format,
-                    arguments);
+    (void)vsnprintf(audit->findings[at], sizeof audit->findings[0], format, arguments);
     va_end(arguments);
+    audit->remedies[at] = remedy;
+    (void)text_copy(audit->words[at], sizeof audit->words[0], word);
 }
 
 /* Names and pragma strings are the submission's: shortened and printable before they are quoted. */
 #define QUOTE_BYTES 80
+
+/* "decayWide" of "_Z9decayWidePKfPfm", as the source has it. */
+static const char *plain_name(char into[QUOTE_BYTES], const struct ptx_function *function)
+{
+    AUTO_FREE char *demangled = demangle(function->name);
+    struct name_parts parts = demangle_split(demangled != NULL ? demangled : function->name);
+    AUTO_FREE char *name = strndup(parts.begin, parts.length);
+    return text_copy(into, QUOTE_BYTES, name != NULL ? name : "");
+}
 
 /* "used_bytes_mask" allows "used_bytes_mask 0xf" as well. */
 static bool pragma_allowed(const struct lab *lab, const char *text)
@@ -38,29 +52,42 @@ static void judge_entries(struct audit *out, const struct lab *lab, const struct
     for (size_t i = 0; i < lab->kernel_count; ++i) {
         struct entry_match match = entries_find(module, &lab->kernels[i]);
         if (match.function == NULL)
-            object(out, "%s", match.problem);
+            object(out, lab->kernels[i].name,
+                   "Put the line with the kernel's name and parameters back as the starter has it; "
+                   "only what the handout names is yours to change.",
+                   "%s", match.problem);
     }
     for (size_t i = 0; i < ptx_function_count(module); ++i) {
         const struct ptx_function *function = ptx_function_at(module, i);
         char name[QUOTE_BYTES];
         if (function->is_entry && !entries_belongs(function, lab)) {
             out->foreign = true;
-            object(out, "there is a kernel that is not the lab's, %s: remove it",
-                   text_copy(name, sizeof name, function->name));
+            object(out, plain_name(name, function),
+                   "Take out every __global__ function but the lab's own, or make it __device__ if "
+                   "a kernel of the lab calls it.",
+                   "there is a kernel that is not the lab's, %s: remove it", name);
         }
         if (function->is_extern)
             continue;
         if (function->calls_vprintf)
-            object(out, "%s prints from the device (printf): remove that before you submit",
-                   text_copy(name, sizeof name, function->name));
+            object(
+                out, "printf",
+                "Print from kernels while you try things with `make run`; take it out, or put it "
+                "between #ifdef and #endif, for what you hand in.",
+                "%s prints from the device (printf): remove that before you submit",
+                plain_name(name, function));
         if (function->calls_malloc || function->calls_free)
-            object(out, "%s allocates on the device (malloc or free): this lab needs no heap",
-                   text_copy(name, sizeof name, function->name));
+            object(out, function->calls_malloc ? "malloc" : "free",
+                   "Keep a thread's values in an array of a fixed size inside the kernel.",
+                   "%s allocates on the device (malloc or free): this lab needs no heap",
+                   plain_name(name, function));
     }
 }
 
 static void judge_pragmas(struct audit *out, const struct lab *lab, const struct ptx_module *module)
 {
+    static const char remedy[] =
+        "Take out the asm(\".pragma …\") statement; `#pragma unroll` is another thing, and fine.";
     for (size_t i = 0; i < ptx_pragma_count(module); ++i) {
         const struct ptx_pragma *pragma = ptx_pragma_at(module, i);
         char text[QUOTE_BYTES];
@@ -68,11 +95,11 @@ static void judge_pragmas(struct audit *out, const struct lab *lab, const struct
             continue;
         out->foreign = true;
         if (strcmp(pragma->text, "enable_smem_spilling") == 0)
-            object(out,
+            object(out, "asm", remedy,
                    "the pragma \"enable_smem_spilling\" moves spills into shared memory, where "
                    "the report no longer shows them: remove it");
         else
-            object(out, "the pragma \"%s\" is none that this lab needs: remove it",
+            object(out, "asm", remedy, "the pragma \"%s\" is none that this lab needs: remove it",
                    text_copy(text, sizeof text, pragma->text));
     }
 }
@@ -87,7 +114,9 @@ static void judge_variables(struct audit *out, const struct ptx_module *module)
         if (variable->space != PTX_GLOBAL || variable->is_extern ||
             (variable->has_initialiser && !variable->is_written))
             continue;
-        object(out,
+        object(out, variable->name,
+               "Declare it inside the kernel, or make it __constant__ or constexpr if it never "
+               "changes.",
                "the variable %s (%s bytes) outlives a launch and can be written: keep a "
                "kernel's values inside the kernel",
                text_copy(name, sizeof name, variable->name), text_number(variable->bytes, bytes));
@@ -98,14 +127,21 @@ void audit_judge(struct audit *out, const struct lab *lab, const struct build_ta
 {
     *out = (struct audit){0};
     if (!target->compiled) {
-        object(out, "%s: %s", lab->source_name, target->problem);
+        bool unusable = strncmp(target->problem, "the file ", strlen("the file ")) == 0;
+        object(out, "",
+               target->error_line > 0
+                   ? "Mend that line, or the one above it, and grade again: later messages often "
+                     "follow from the first."
+               : unusable ? "Begin again with the starter's file, and make your edits in that."
+                          : NULL,
+               "%s: %s", lab->source_name, target->problem);
         return;
     }
     judge_entries(out, lab, target->module);
     judge_pragmas(out, lab, target->module);
     judge_variables(out, target->module);
     if (!target->image.assembled)
-        object(out, "%s", target->image.problem);
+        object(out, "", NULL, "%s", target->image.problem);
 }
 
 bool audit_blames(const struct audit *audit, const struct ptx_function *function)

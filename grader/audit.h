@@ -9,8 +9,10 @@
 #define AUDIT_FINDINGS_MAX 8
 
 struct audit {
-    char findings[AUDIT_FINDINGS_MAX][300]; /* sentences, each with the mend */
-    size_t finding_count;                   /* 0: nothing to object to */
+    char findings[AUDIT_FINDINGS_MAX][300];   /* sentences, each with the mend */
+    const char *remedies[AUDIT_FINDINGS_MAX]; /* more of it; static */
+    char words[AUDIT_FINDINGS_MAX][80];       /* a name of the source that it is about; "": none */
+    size_t finding_count;                     /* 0: nothing to object to */
     bool foreign; /* entries, pragmas or functions that are not the lab's: disagreeing witnesses
                      and refusals are then the submission's doing */
 };

@@ -1,7 +1,47 @@
 /* criteria_answers.c - the criteria that compare answers.ini with what was measured. */
+#include "entries.h"
 #include "rubric.h"
 
 #include <strings.h>
+
+/* "planned or spilled" */
+static void append_choices(struct bytes *out, const char *words)
+{
+    for (const char *word = words; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        bool last = word[length] == '\0';
+        bytes_printf(out, "%s%.*s", word == words ? "" : last ? " or " : ", ", (int)length, word);
+        word += length + (last ? 0 : 1);
+    }
+}
+
+static bool is_choice(const char *words, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *word = words; *word != '\0';) {
+        size_t size = strcspn(word, " ");
+        if (size == length && strncasecmp(word, value, size) == 0)
+            return true;
+        word += size + (word[size] == ' ');
+    }
+    return false;
+}
+
+/* What a blank is to be filled with. */
+static void try_to_answer(struct verdict *verdict, const struct criterion *criterion)
+{
+    struct bytes choices = bytes_with_limit(300);
+    if (criterion->words != NULL)
+        append_choices(&choices, criterion->words);
+    if (criterion->kind == CRITERION_REPORTED_COUNT)
+        verdict_try(verdict,
+                    "Build with -Xptxas -v, find the block of %s, and write the number after "
+                    "\"Used\" behind the equals sign.",
+                    criterion->key);
+    else if (choices.length > 0)
+        verdict_try(verdict, "%s Write %s.", criterion->try_next, bytes_text(&choices));
+    bytes_release(&choices);
+}
 
 /* The answer to one key, or NULL with a verdict when there is none that can be judged. */
 static const struct answer *given(struct verdict *verdict, const struct criterion *criterion,
@@ -24,6 +64,8 @@ static const struct answer *given(struct verdict *verdict, const struct criterio
                     criterion->section, criterion->key, answer->line);
     else
         return answer;
+    if (answer != NULL && answer->value[0] == '\0' && !answer->duplicate)
+        try_to_answer(verdict, criterion);
     return NULL;
 }
 
@@ -49,6 +91,56 @@ static const char *other_toolkit(const struct rubric_input *input)
     return other ? answers_find(answers, "build", "nvcc")->value : NULL;
 }
 
+/* Another kernel of the build that uses as many registers; NULL: none. */
+static const char *kernel_with(const struct rubric_input *input, unsigned kernel, int64_t registers)
+{
+    for (size_t k = 0; k < input->lab->kernel_count; ++k)
+        if (k != kernel && input->declared->known[k] &&
+            input->declared->facts[k].registers == registers)
+            return input->declared->facts[k].name;
+    return NULL;
+}
+
+/* What may have led to the wrong count. */
+static void explain_count(struct verdict *verdict, const struct kernel_facts *facts,
+                          const struct rubric_input *input, int64_t number, const char *namesake)
+{
+    char arch[ARCH_NAME_BYTES];
+    (void)arch_name(facts->arch, "sm_", arch);
+    for (size_t t = 0; t < input->target_count; ++t) {
+        const struct rubric_target *target = &input->targets[t];
+        size_t k = (size_t)(facts - input->declared->facts);
+        if (target == input->declared || !target->known[k] || target->facts[k].registers != number)
+            continue;
+        bytes_printf(&verdict->message, "; %lld is its count on %s", (long long)number,
+                     arch_name(target->target->arch, "sm_", arch));
+        verdict_try(verdict, "Name in [build] arch the architecture that you built for: counts of "
+                             "one are not those of another.");
+        return;
+    }
+    if (facts->name == input->lab->kernels[input->lab->what_if.kernel].name &&
+        input->lab->what_if.max_threads != 0 && entries_block_bound(facts->function) != 0) {
+        bytes_printf(&verdict->message, "; %s carries launch bounds that were not given",
+                     facts->name);
+        verdict_try(verdict, "Undo the launch bounds on %s: that edit was for a moment only.",
+                    facts->name);
+    } else if (namesake != NULL) {
+        bytes_printf(&verdict->message, "; %lld is what %s uses", (long long)number, namesake);
+        verdict_try(verdict, "Read the block whose mangled name holds exactly %s: %zu%s.",
+                    facts->name, strlen(facts->name), facts->name);
+    } else if (input->declared_arch.number == 0) {
+        verdict_try(verdict,
+                    "Write into [build] arch what you built for: since it is blank, the "
+                    "count was compared with %s.",
+                    arch);
+    } else {
+        verdict_try(verdict,
+                    "Save the source, build it once more for %s with -Xptxas -v, and copy "
+                    "the number after \"Used\": each edit may change it.",
+                    arch);
+    }
+}
+
 void criteria_reported_count(struct verdict *verdict, const struct criterion *criterion,
                              const struct rubric_input *input)
 {
@@ -69,6 +161,7 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
         return;
     const struct kernel_facts *facts = &input->declared->facts[criterion->kernel];
     const char *other = other_toolkit(input);
+    const char *namesake = kernel_with(input, criterion->kernel, number);
     (void)arch_name(facts->arch, "sm_", arch);
     if (facts->registers == number)
         verdict_set(verdict, MARK_PASSED, "%s", "");
@@ -78,13 +171,15 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
                     "toolkit may well count otherwise",
                     (long long)number, other, input->toolchain->version,
                     (long long)facts->registers, arch);
-    else
+    else {
         verdict_set(
             verdict, MARK_FAILED,
             "you report %lld registers for %s; the rebuild of your file for %s with nvcc %s "
-            "says %lld",
+            "says \"Used %lld registers\" in its block (%s)",
             (long long)number, facts->name, arch, input->toolchain->version,
-            (long long)facts->registers);
+            (long long)facts->registers, facts->symbol);
+        explain_count(verdict, facts, input, number, namesake);
+    }
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -136,21 +231,25 @@ static void fill_what_if(struct key_context *context, struct kernel_facts *what_
         context->what_if = what_if;
 }
 
-static void compare_answer(struct verdict *verdict, const struct answer *answer,
-                           const struct answer_key *key)
+static void compare_answer(struct verdict *verdict, const struct criterion *criterion,
+                           const struct answer *answer, const struct answer_key *key)
 {
     int64_t number = 0;
-    if (key->kind == KEY_NUMBER) {
-        if (!wants_number(verdict, answer, &number))
-            return;
-        if (number == key->number)
-            verdict_set(verdict, MARK_PASSED, "%s", "");
-        else
-            verdict_set(verdict, MARK_FAILED, "you answered %s; %s", answer->value, key->because);
-    } else if (strcasecmp(answer->value, key->word) == 0) {
+    if (key->kind == KEY_NUMBER && !wants_number(verdict, answer, &number))
+        return;
+    if (key->kind == KEY_NUMBER ? number == key->number
+                                : strcasecmp(answer->value, key->word) == 0) {
         verdict_set(verdict, MARK_PASSED, "%s", "");
+    } else if (key->kind == KEY_WORD && criterion->words != NULL &&
+               !is_choice(criterion->words, answer->value)) {
+        verdict_set(verdict, MARK_FAILED,
+                    "\"%s\" (answers.ini, line %u) is none of the answers: ", answer->value,
+                    answer->line);
+        append_choices(&verdict->message, criterion->words);
     } else {
-        verdict_set(verdict, MARK_FAILED, "you answered \"%s\"; %s", answer->value, key->because);
+        bool word = key->kind == KEY_WORD;
+        verdict_set(verdict, MARK_FAILED, "you answered %s%s%s (answers.ini, line %u); %s",
+                    word ? "\"" : "", answer->value, word ? "\"" : "", answer->line, key->because);
     }
 }
 
@@ -178,7 +277,7 @@ void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
         verdict_set(verdict, MARK_SKIPPED, "\"%s\" was not checked: %s", answer->value,
                     key.because);
     else if (key.kind != KEY_UNKNOWN)
-        compare_answer(verdict, answer, &key);
+        compare_answer(verdict, criterion, answer, &key);
     else if (input->declared == NULL)
         verdict_set(verdict, MARK_SKIPPED,
                     "this nvcc does not compile for the architecture that answers.ini names, so "
@@ -189,6 +288,9 @@ void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
                     "\"%s\" was not checked, since the sources do not agree (please report this as "
                     "a bug): %s",
                     answer->value, withheld.disagreement);
-    else
+    else {
         verdict_set(verdict, MARK_FAILED, "%s", key.because);
+        verdict_try(verdict, "Mend the marks of the code first: this question is about your own "
+                             "build, and answers itself once that is as it should be.");
+    }
 }

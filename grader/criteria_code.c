@@ -1,25 +1,32 @@
 /* criteria_code.c - the criteria that look at the code: what it holds, computes and costs. */
+#include "diagnostics.h"
 #include "rubric.h"
 #include "text.h"
 
-/* A criterion about resources holds when it holds on every graded architecture; the first on which
- * it does not decides. */
-typedef bool resource_judge(struct verdict *, const struct criterion *, const struct kernel_facts *,
-                            const struct rubric_target *);
-
-static void on_every_arch(struct verdict *verdict, const struct criterion *criterion,
-                          const struct rubric_input *input, resource_judge *judge)
+void criteria_on_every_arch(struct verdict *verdict, const struct criterion *criterion,
+                            const struct rubric_input *input, resource_judge *judge)
 {
     for (size_t t = 0; t < input->graded_count; ++t) {
         const struct rubric_target *target = &input->targets[t];
         if (verdict_without_facts(verdict, target, criterion->kernel) ||
-            !judge(verdict, criterion, &target->facts[criterion->kernel], target))
+            !judge(verdict, criterion, input, target))
             return;
     }
     verdict_set(verdict, MARK_PASSED, "%s", "");
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
+
+/* nvcc's first error in one line, behind what was said already. */
+static void quote_first_error(struct verdict *verdict, const struct build_target *target)
+{
+    char quoted[300];
+    if (target->compiled || target->error_line == 0)
+        return;
+    diagnostics_first_error(quoted, sizeof quoted, "; the first error is ",
+                            bytes_text(&target->words));
+    bytes_append_text(&verdict->message, quoted);
+}
 
 void criteria_build(struct verdict *verdict, const struct criterion *criterion,
                     const struct rubric_input *input)
@@ -28,26 +35,62 @@ void criteria_build(struct verdict *verdict, const struct criterion *criterion,
     verdict_set(verdict, MARK_PASSED, "%s", "");
     for (size_t t = 0; t < input->target_count; ++t) {
         const struct audit *audit = &input->targets[t].audit;
+        const struct build_target *target = input->targets[t].target;
         if (audit->finding_count == 0)
             continue;
         verdict_set(verdict, MARK_FAILED, "%s", audit->findings[0]);
+        quote_first_error(verdict, target);
         for (size_t i = 1; i < audit->finding_count; ++i)
             bytes_printf(&verdict->message, "\n%s", audit->findings[i]);
-        verdict->line = input->targets[t].target->error_line;
+        if (audit->remedies[0] != NULL)
+            verdict_try(verdict, "%s", audit->remedies[0]);
+        verdict->line = target->error_line;
+        if (verdict->line == 0)
+            verdict->line = source_line_of(input->submission, audit->words[0]);
         return;
     }
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* "right at shift 0, 1 and 7; wrong at 63" over all launches of the kernel that came to an end;
+ * nothing when they all went the same way, or take no scalar. */
+static void tell_scalars(struct verdict *verdict, const struct criterion *criterion,
+                         const struct rubric_input *input)
+{
+    const struct lab *lab = input->lab;
+    const struct lab_kernel *kernel = &lab->kernels[criterion->kernel];
+    const char *name = NULL;
+    for (size_t i = 0; i < kernel->argument_count; ++i)
+        if (kernel->arguments[i].role == ARGUMENT_SCALAR)
+            name = kernel->arguments[i].name;
+    if (name == NULL)
+        return;
+    struct bytes right = bytes_with_limit(500), wrong = bytes_with_limit(500);
+    for (size_t i = 0; i < lab->case_count; ++i) {
+        enum case_status status = input->result->outcomes[i].status;
+        struct bytes *list = status == CASE_EQUAL ? &right : &wrong;
+        if (lab->cases[i].kernel == criterion->kernel &&
+            (status == CASE_EQUAL || status == CASE_WRONG))
+            bytes_printf(list, "%s%lld", list->length > 0 ? ", " : "",
+                         (long long)input->numbers->cases[i].scalar);
+    }
+    if (right.length > 0 && wrong.length > 0)
+        bytes_printf(&verdict->message, "\nThe kernel is right at %s %s, and wrong at %s", name,
+                     bytes_text(&right), bytes_text(&wrong));
+    bytes_release(&right);
+    bytes_release(&wrong);
+}
+
 void criteria_numbers(struct verdict *verdict, const struct criterion *criterion,
                       const struct rubric_input *input)
 {
     verdict_set(verdict, MARK_PASSED, "%s", "");
-    size_t wrong = 0;
+    size_t wrong = 0, launched = 0;
     for (size_t i = criterion->first_case; i < criterion->first_case + criterion->case_count; ++i) {
         const struct case_outcome *outcome = &input->result->outcomes[i];
         /* A wrong answer outweighs trouble of ours at another launch. */
+        launched += outcome->launch != NULL;
         if (outcome->status == CASE_EQUAL || (wrong > 0 && outcome->status != CASE_WRONG))
             continue;
         enum mark_status status = outcome->status == CASE_WRONG     ? MARK_FAILED
@@ -56,11 +99,14 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
         if (outcome->status == CASE_WRONG && wrong++ > 0)
             continue;
         verdict_set(verdict, status, "%s", outcome->problem);
+        verdict_try(verdict, "%s", outcome->remedy);
         verdict->line = outcome->launch != NULL ? outcome->launch->fault.line : 0;
     }
-    if (wrong > 1)
+    if (wrong > 1 && launched > 0)
         bytes_printf(&verdict->message, "\n(%zu of %zu launches went wrong)", wrong,
                      criterion->case_count);
+    if (wrong > 0)
+        tell_scalars(verdict, criterion, input);
     if (verdict->status != MARK_PASSED || criterion->equal_to_case < 0)
         return;
     size_t other = (size_t)criterion->equal_to_case;
@@ -77,148 +123,94 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
 /* ---- shift ----------------------------------------------------------------------------------- */
 
 static bool judge_frame(struct verdict *verdict, const struct criterion *criterion,
-                        const struct kernel_facts *facts, const struct rubric_target *target)
+                        const struct rubric_input *input, const struct rubric_target *target)
 {
-    (void)target;
+    (void)input;
+    const struct kernel_facts *facts = &target->facts[criterion->kernel];
     char arch[ARCH_NAME_BYTES];
-    if ((uint64_t)facts->stack_bytes == criterion->expected)
+    int64_t expected = (int64_t)criterion->expected, seen = facts->stack_bytes;
+    int64_t spilled = facts->spill_store_bytes + facts->spill_load_bytes;
+    if (seen == expected)
         return true;
     verdict_set(verdict, MARK_FAILED,
-                "expected a stack frame of %llu bytes on %s, ptxas reports %lld",
-                (unsigned long long)criterion->expected, arch_name(facts->arch, "sm_", arch),
-                (long long)facts->stack_bytes);
+                "expected a stack frame of %s%s%lld bytes on %s, ptxas reports %lld",
+                criterion->arithmetic != NULL ? criterion->arithmetic : "",
+                criterion->arithmetic != NULL ? " = " : "", (long long)expected,
+                arch_name(facts->arch, "sm_", arch), (long long)seen);
+    if (seen == 0) {
+        bytes_append_text(
+            &verdict->message,
+            ": every index was known when it was compiled, so the array was dissolved "
+            "into registers");
+        verdict_try(verdict, "Let the argument reach the index with which the array is read: only "
+                             "what is known at run time alone forces the array into memory.");
+    } else if (spilled > 0) {
+        bytes_printf(&verdict->message, ", and spills of %lld bytes beside the array",
+                     (long long)spilled);
+        verdict_try(verdict,
+                    "Take launch bounds and register limits off this kernel: with room for "
+                    "its registers it spills nothing, and the frame is the array alone.");
+    } else if (seen > expected) {
+        bytes_printf(&verdict->message,
+                     ": %lld bytes more than the array, as %lld more floats take",
+                     (long long)(seen - expected), (long long)((seen - expected) / 4));
+        verdict_try(verdict,
+                    "Look for a second array, or for one that was made longer: each that is "
+                    "indexed at run time lies in the frame with all its elements.");
+    } else {
+        bytes_printf(&verdict->message, ": the array in memory is shorter than that by %lld floats",
+                     (long long)((expected - seen) / 4));
+        verdict_try(verdict, "Keep all levels in one array of floats, and index that one.");
+    }
     return false;
 }
 
 void criteria_frame(struct verdict *verdict, const struct criterion *criterion,
                     const struct rubric_input *input)
 {
-    on_every_arch(verdict, criterion, input, judge_frame);
+    criteria_on_every_arch(verdict, criterion, input, judge_frame);
 }
 
 static bool judge_no_spills(struct verdict *verdict, const struct criterion *criterion,
-                            const struct kernel_facts *facts, const struct rubric_target *target)
+                            const struct rubric_input *input, const struct rubric_target *target)
 {
-    (void)target, (void)criterion;
+    (void)input;
+    const struct kernel_facts *facts = &target->facts[criterion->kernel];
     char arch[ARCH_NAME_BYTES];
-    if (facts->spill_store_bytes > 0 || facts->spill_load_bytes > 0)
+    const struct ptx_function *f = facts->function;
+    (void)arch_name(facts->arch, "sm_", arch);
+    if (facts->spill_store_bytes > 0 || facts->spill_load_bytes > 0) {
         verdict_set(verdict, MARK_FAILED,
                     "%s spills on %s: %lld bytes of spill stores, %lld bytes of spill loads; "
                     "expected none beside the array's own frame",
-                    facts->name, arch_name(facts->arch, "sm_", arch),
-                    (long long)facts->spill_store_bytes, (long long)facts->spill_load_bytes);
-    else if (facts->stack_bytes == 0)
-        verdict_set(verdict, MARK_FAILED,
-                    "%s uses no local memory on %s yet: a frame without a spill is what this mark "
-                    "wants to see",
-                    facts->name, arch_name(facts->arch, "sm_", arch));
-    else
+                    facts->name, arch, (long long)facts->spill_store_bytes,
+                    (long long)facts->spill_load_bytes);
+        if (f->max_threads[0] == 0 && f->max_registers == 0)
+            return false;
+        bytes_printf(&verdict->message, "; it carries a bound that leaves it only %lld registers",
+                     (long long)facts->registers);
+        verdict_try(verdict,
+                    "Take __launch_bounds__ and __maxnreg__ off %s: they belong to another "
+                    "kernel of this lab.",
+                    facts->name);
+    } else if (facts->stack_bytes == 0) {
+        verdict_set(
+            verdict, MARK_FAILED,
+            "%s uses no local memory on %s yet: ptxas reports a frame of 0 bytes, and a frame "
+            "without a spill is what this mark wants to see",
+            facts->name, arch);
+        verdict_try(verdict,
+                    "Make the edit of %s first: an array that is indexed by an argument has "
+                    "to lie in memory.",
+                    facts->name);
+    } else {
         return true;
+    }
     return false;
 }
 
 void criteria_no_spills(struct verdict *verdict, const struct criterion *criterion,
                         const struct rubric_input *input)
 {
-    on_every_arch(verdict, criterion, input, judge_no_spills);
-}
-
-/* ---- bounds ---------------------------------------------------------------------------------- */
-
-static bool judge_launch_bounds(struct verdict *verdict, const struct criterion *criterion,
-                                const struct kernel_facts *facts,
-                                const struct rubric_target *target)
-{
-    (void)target;
-    const struct ptx_function *f = facts->function;
-    if (f->max_threads[0] == criterion->threads && f->max_threads[1] <= 1 &&
-        f->max_threads[2] <= 1 && f->min_blocks == criterion->blocks)
-        return true;
-    struct bytes seen = bytes_with_limit(200);
-    if (f->max_threads[0] == 0)
-        bytes_append_text(&seen, "no maximum of threads");
-    else
-        bytes_printf(&seen, "at most %u threads",
-                     f->max_threads[0] * f->max_threads[1] * f->max_threads[2]);
-    if (f->min_blocks == 0)
-        bytes_append_text(&seen, " and no minimum of blocks");
-    else
-        bytes_printf(&seen, " and at least %u blocks", f->min_blocks);
-    if (f->max_registers != 0)
-        bytes_printf(&seen, ", and a register cap of %u, which is another tool", f->max_registers);
-    verdict_set(verdict, MARK_FAILED,
-                "expected launch bounds of %u threads a block and %u blocks per SM on %s; the "
-                "compiled kernel says %s",
-                criterion->threads, criterion->blocks, facts->name, bytes_text(&seen));
-    bytes_release(&seen);
-    return false;
-}
-
-void criteria_launch_bounds(struct verdict *verdict, const struct criterion *criterion,
-                            const struct rubric_input *input)
-{
-    on_every_arch(verdict, criterion, input, judge_launch_bounds);
-}
-
-static bool judge_budget(struct verdict *verdict, const struct criterion *criterion,
-                         const struct kernel_facts *facts, const struct rubric_target *target)
-{
-    char arch[ARCH_NAME_BYTES], file[TEXT_NUMBER_BYTES];
-    const struct sm_limits *sm = sm_limits_find(arch_major(facts->arch), arch_minor(facts->arch));
-    (void)arch_name(facts->arch, "sm_", arch);
-    if (sm == NULL) {
-        verdict_set(verdict, MARK_SKIPPED, "the register file of %s is not in the table", arch);
-        return false;
-    }
-    unsigned budget = occupancy_register_budget(sm, criterion->threads, criterion->blocks);
-    if (facts->registers > budget)
-        verdict_set(verdict, MARK_FAILED,
-                    "expected at most %s / (%u x %u) = %u registers on %s, ptxas reports %lld",
-                    text_number(sm->registers_per_sm, file), criterion->threads, criterion->blocks,
-                    budget, arch, (long long)facts->registers);
-    else if ((uint64_t)facts->shared_bytes > audit_declared_shared_bytes(target->target))
-        verdict_set(verdict, MARK_FAILED,
-                    "%s uses %lld bytes of shared memory on %s that its source does not declare: "
-                    "its spills were moved there, where the report does not show them",
-                    facts->name, (long long)facts->shared_bytes, arch);
-    else
-        return true;
-    return false;
-}
-
-void criteria_register_budget(struct verdict *verdict, const struct criterion *criterion,
-                              const struct rubric_input *input)
-{
-    on_every_arch(verdict, criterion, input, judge_budget);
-}
-
-static bool judge_blocks_fit(struct verdict *verdict, const struct criterion *criterion,
-                             const struct kernel_facts *facts, const struct rubric_target *target)
-{
-    (void)target;
-    char arch[ARCH_NAME_BYTES];
-    (void)arch_name(facts->arch, "sm_", arch);
-    if (!facts->has_occupancy) {
-        verdict_set(verdict, MARK_SKIPPED, "the limits of %s are not in the table", arch);
-        return false;
-    }
-    if (facts->occupancy.blocks >= criterion->blocks)
-        return true;
-    char each[TEXT_NUMBER_BYTES], file[TEXT_NUMBER_BYTES];
-    const struct sm_limits *sm = sm_limits_find(arch_major(facts->arch), arch_minor(facts->arch));
-    unsigned rounded = facts->occupancy.registers_allocated;
-    verdict_set(verdict, MARK_FAILED,
-                "expected %u blocks of %u threads on one SM of %s, %u fit: %lld registers are "
-                "handed out as %u; %u x %u = %s of the SM's %s",
-                criterion->blocks, criterion->threads, arch, facts->occupancy.blocks,
-                (long long)facts->registers, rounded, rounded, criterion->threads,
-                text_number((uint64_t)rounded * criterion->threads, each),
-                text_number(sm->registers_per_sm, file));
-    return false;
-}
-
-void criteria_blocks_fit(struct verdict *verdict, const struct criterion *criterion,
-                         const struct rubric_input *input)
-{
-    on_every_arch(verdict, criterion, input, judge_blocks_fit);
+    criteria_on_every_arch(verdict, criterion, input, judge_no_spills);
 }

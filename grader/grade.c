@@ -62,8 +62,10 @@ void grade_release(struct grade *grade)
     for (size_t i = 0; i < grade->note_count; ++i)
         free(grade->notes[i]);
     free(grade->notes);
-    for (size_t i = 0; i < grade->mark_count; ++i)
+    for (size_t i = 0; i < grade->mark_count; ++i) {
         free(grade->marks[i].message);
+        free(grade->marks[i].remedy);
+    }
     free(grade->marks);
     *grade = (struct grade){0};
 }

@@ -23,6 +23,7 @@ struct mark {
     enum mark_status status;
     int points;    /* criterion->points when passed, else 0 */
     char *message; /* owned; what was expected and seen; "" when there is nothing to add */
+    char *remedy;  /* owned; what to try for this way of failing; "" unless failed */
     unsigned line; /* in the student's source; 0: unknown */
 };
 

@@ -29,8 +29,8 @@ void mark_explain(struct bytes *out, const struct grade *grade, const struct mar
         return;
     if (criterion->why != NULL && criterion->why[0] != '\0')
         bytes_printf(out, "why: %s\n", criterion->why);
-    if (criterion->try_next != NULL && criterion->try_next[0] != '\0')
-        bytes_printf(out, "try: %s\n", criterion->try_next);
+    if (mark->remedy[0] != '\0')
+        bytes_printf(out, "try: %s\n", mark->remedy);
 }
 
 void grade_score_words(struct bytes *out, const struct grade *grade)

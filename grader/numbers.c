@@ -1,11 +1,11 @@
 #include "numbers.h"
 
-#include <assert.h>
 #include <pthread.h>
 
 #include "caps.h"
 #include "entries.h"
 #include "mix.h"
+#include "outcome.h"
 #include "text.h"
 
 /* ---- Random inputs --------------------------------------------------------------------------- */
@@ -195,170 +195,50 @@ static void plan_launch(struct launch_plan *plan, const struct lab_kernel *kerne
 }
 
 /* Module variables are there for every launch, used or not: beyond this, small cards run dry. */
-static bool module_too_large(const struct ptx_module *module, char problem[1200])
+static bool module_too_large(struct case_outcome *outcome, const struct ptx_module *module)
 {
     for (size_t i = 0; i < ptx_variable_count(module); ++i) {
         const struct ptx_variable *variable = ptx_variable_at(module, i);
-        char bytes[TEXT_NUMBER_BYTES];
+        char bytes[TEXT_NUMBER_BYTES], most[TEXT_NUMBER_BYTES];
         if (variable->space != PTX_GLOBAL || variable->bytes <= LIMIT_MODULE_VARIABLE_BYTES)
             continue;
-        (void)snprintf(problem, 1200,
+        (void)snprintf(outcome->problem, sizeof outcome->problem,
                        "no kernel was run: a module variable on line %u of the PTX takes %s bytes "
-                       "of device memory, and at most %zu are allowed",
+                       "of device memory, and at most %s are allowed",
                        variable->line, text_number(variable->bytes, bytes),
-                       LIMIT_MODULE_VARIABLE_BYTES);
+                       text_number(LIMIT_MODULE_VARIABLE_BYTES, most));
+        (void)snprintf(outcome->remedy, sizeof outcome->remedy,
+                       "Take the __device__ array out: this lab needs none.");
         return true;
     }
     return false;
 }
 
 /* Why a launch of this kernel would be refused before it starts; false when it would not be. */
-static bool launch_impossible(const struct ptx_function *function, const struct lab_kernel *kernel,
-                              char problem[1200])
+static bool launch_impossible(struct case_outcome *outcome, const struct ptx_function *function,
+                              const struct lab_kernel *kernel)
 {
     uint64_t threads = entries_block_bound(function);
     if (threads == 0 || (threads >= kernel->block_threads && function->required_threads[0] == 0) ||
         threads == kernel->block_threads)
         return false;
-    (void)snprintf(problem, 1200,
+    (void)snprintf(outcome->problem, sizeof outcome->problem,
                    "%s is bounded to %llu threads a block but launched with %u: the launch is "
                    "refused and nothing is computed",
                    kernel->name, (unsigned long long)threads, kernel->block_threads);
+    (void)snprintf(outcome->remedy, sizeof outcome->remedy,
+                   "Give the bound of %s at least %u threads: the first number of "
+                   "__launch_bounds__ is the most threads that a block will have.",
+                   kernel->name, kernel->block_threads);
     return true;
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------- */
-
-static bool is_nan(uint32_t bits)
-{
-    return (bits & 0x7FFFFFFF) > 0x7F800000;
-}
-
-static void compare_output(struct case_outcome *outcome, const struct case_data *data,
-                           const char *output)
-{
-    outcome->compared = data->n;
-    if (memcmp(output, data->expected, data->n * sizeof(float)) == 0)
-        return;
-    for (size_t i = 0; i < data->n; ++i) {
-        uint32_t expected = 0, got = 0;
-        memcpy(&expected, &data->expected[i], sizeof expected);
-        memcpy(&got, output + i * sizeof got, sizeof got);
-        if (expected == got || (is_nan(expected) && is_nan(got)))
-            continue;
-        if (outcome->mismatches++ == 0) {
-            outcome->first_index = i;
-            outcome->expected_bits = expected;
-            outcome->got_bits = got;
-        }
-    }
-}
-
-static float from_bits(uint32_t bits)
-{
-    float value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static const char *with_scalar(const struct lab_kernel *kernel, const struct case_data *data,
-                               char buffer[64])
-{
-    buffer[0] = '\0';
-    for (size_t i = 0; i < kernel->argument_count; ++i)
-        if (kernel->arguments[i].role == ARGUMENT_SCALAR)
-            (void)snprintf(buffer, 64, " at %s %lld", kernel->arguments[i].name,
-                           (long long)data->scalar);
-    return buffer;
-}
-
-static void describe_mismatch(struct case_outcome *outcome, const struct lab_kernel *kernel,
-                              const struct case_data *data)
-{
-    char scalar[64], wrong[TEXT_NUMBER_BYTES], all[TEXT_NUMBER_BYTES];
-    (void)snprintf(outcome->problem, sizeof outcome->problem,
-                   "%s%s: %s of %s elements differ from the CPU reference; the first is element "
-                   "%zu (block %zu, thread %zu): expected %.9g (0x%08x), got %.9g (0x%08x)",
-                   kernel->name, with_scalar(kernel, data, scalar),
-                   text_number(outcome->mismatches, wrong), text_number(data->n, all),
-                   outcome->first_index, outcome->first_index / kernel->block_threads,
-                   outcome->first_index % kernel->block_threads,
-                   (double)from_bits(outcome->expected_bits), outcome->expected_bits,
-                   (double)from_bits(outcome->got_bits), outcome->got_bits);
-}
-
-static void judge_finished(struct case_outcome *outcome, const struct lab_kernel *kernel,
-                           const struct case_data *data)
-{
-    const struct run_launch_result *launch = outcome->launch;
-    char scalar[64];
-    const char *at = with_scalar(kernel, data, scalar);
-    if (launch->output_count == 0 || launch->outputs[0].data == NULL ||
-        launch->outputs[0].bytes != data->n * sizeof(float)) {
-        outcome->status = CASE_ERROR;
-        (void)snprintf(outcome->problem, sizeof outcome->problem,
-                       "%s%s: the executor brought back no output to compare", kernel->name, at);
-        return;
-    }
-    compare_output(outcome, data, launch->outputs[0].data);
-    outcome->status = CASE_WRONG;
-    if (outcome->mismatches > 0)
-        describe_mismatch(outcome, kernel, data);
-    else if (launch->input_changed && launch->input_index < kernel->argument_count)
-        (void)snprintf(outcome->problem, sizeof outcome->problem,
-                       "%s%s writes into its input `%s` (first at byte %zu): a kernel's input "
-                       "belongs to its caller",
-                       kernel->name, at, kernel->arguments[launch->input_index].name,
-                       launch->input_offset);
-    else if (launch->outputs[0].scrub_differs)
-        (void)snprintf(outcome->problem, sizeof outcome->problem,
-                       "%s%s gives another answer when other values lie in local and shared memory "
-                       "before it starts (first at byte %zu): it reads something it never wrote",
-                       kernel->name, at, launch->outputs[0].scrub_first);
-    else if (launch->later_launch_differs)
-        (void)snprintf(outcome->problem, sizeof outcome->problem,
-                       "%s%s is right at its first launch and wrong at a later one with fresh "
-                       "inputs: it keeps something from launch to launch",
-                       kernel->name, at);
-    else
-        outcome->status = CASE_EQUAL;
-}
-
-static void judge_launch(struct case_outcome *outcome, const struct lab_kernel *kernel,
-                         const struct case_data *data, bool blamed)
-{
-    const struct run_launch_result *launch = outcome->launch;
-    assert(launch != NULL);
-    char scalar[64];
-    const char *at = with_scalar(kernel, data, scalar);
-    switch (launch->status) {
-    case RUN_FINISHED:
-        judge_finished(outcome, kernel, data);
-        return;
-    case RUN_FAULTED:
-    case RUN_TIMED_OUT:
-        outcome->status = CASE_WRONG;
-        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s%s: %s", kernel->name, at,
-                       launch->fault.text);
-        return;
-    case RUN_REFUSED:
-        outcome->status = blamed ? CASE_WRONG : CASE_SKIPPED;
-        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s was not run: %s",
-                       kernel->name, launch->fault.text);
-        return;
-    case RUN_NOT_RUN:
-        outcome->status = CASE_SKIPPED;
-        (void)snprintf(outcome->problem, sizeof outcome->problem, "%s was not run", kernel->name);
-        return;
-    case RUN_LOST:
-        break;
-    }
-    outcome->status = blamed ? CASE_WRONG : CASE_ERROR;
-    (void)snprintf(outcome->problem, sizeof outcome->problem, "%s%s: %s", kernel->name, at,
-                   launch->fault.text);
-}
-
 /* ---- The stage ------------------------------------------------------------------------------- */
+
+static uint64_t poison_seed(const struct numbers *numbers)
+{
+    return mix64(numbers->seed ^ UINT64_C(0x706F69736F6E));
+}
 
 static int run_planned(struct numbers_result *out, const struct numbers *numbers,
                        const struct build_target *target, const struct numbers_options *options,
@@ -379,7 +259,7 @@ static int run_planned(struct numbers_result *out, const struct numbers *numbers
         .scrub_module_bytes = options->scrub != NULL ? options->scrub->cubin.length : 0,
         .launches = launches,
         .launch_count = count,
-        .poison_seed = mix64(numbers->seed ^ UINT64_C(0x706F69736F6E)),
+        .poison_seed = poison_seed(numbers),
         .threads = options->threads,
         .timing_rounds = options->timing_rounds,
         .launch_wall_ns = (int64_t)options->launch_seconds * 1000000000,
@@ -422,8 +302,8 @@ int numbers_run(struct numbers_result *out, const struct numbers *numbers,
             (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", target->image.problem);
         else if ((match = entries_find(target->module, kernel)).function == NULL)
             (void)snprintf(outcome->problem, sizeof outcome->problem, "%s", match.problem);
-        else if (!module_too_large(target->module, outcome->problem) &&
-                 !launch_impossible(match.function, kernel, outcome->problem)) {
+        else if (!module_too_large(outcome, target->module) &&
+                 !launch_impossible(outcome, match.function, kernel)) {
             const struct cubin_kernel *machine =
                 target->image.readable ? cubin_find(&target->image.parsed, match.function->name)
                                        : NULL;
@@ -447,7 +327,8 @@ int numbers_run(struct numbers_result *out, const struct numbers *numbers,
         const struct case_data *data = &numbers->cases[case_of[i]];
         const struct lab_kernel *kernel = &lab->kernels[data->spec->kernel];
         struct entry_match match = entries_find(target->module, kernel);
-        judge_launch(outcome, kernel, data, audit_blames(audit, match.function));
+        outcome_judge(outcome, numbers, data, run_poison_word(poison_seed(numbers), i),
+                      audit_blames(audit, match.function));
     }
     status = 0;
 done:

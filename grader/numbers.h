@@ -52,6 +52,7 @@ struct case_outcome {
     uint32_t expected_bits, got_bits;
     const struct run_launch_result *launch; /* borrowed from the run; NULL: not launched */
     char problem[1200];                     /* what was seen, for the message; "" when equal */
+    char remedy[320];                       /* what to try for it; "": nothing particular */
 };
 
 struct numbers_options {

@@ -132,7 +132,8 @@ static json_t *one_mark(struct json_builder *b, const struct mark *mark)
     bool passed = mark->status == MARK_PASSED;
     json_put(b, object, "why", passed ? json_null() : json_text_or_null(mark->criterion->why));
     json_put(b, object, "hint",
-             passed ? json_null() : json_text_or_null(mark->criterion->try_next));
+             json_text_or_null(passed || mark->remedy[0] != '\0' ? mark->remedy
+                                                                 : mark->criterion->try_next));
     json_put(b, object, "line", mark->line > 0 ? json_integer(mark->line) : json_null());
     return object;
 }

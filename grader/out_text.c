@@ -231,8 +231,8 @@ static void write_mark(struct bytes *out, const struct grade *grade, const struc
         return;
     if (criterion->why != NULL && criterion->why[0] != '\0')
         wrap_text(out, 6, "why:   ", criterion->why);
-    if (criterion->try_next != NULL && criterion->try_next[0] != '\0')
-        wrap_text(out, 6, "try:   ", criterion->try_next);
+    if (mark->remedy[0] != '\0')
+        wrap_text(out, 6, "try:   ", mark->remedy);
 }
 
 static void write_printed(struct bytes *out, const struct grade *grade)

@@ -65,6 +65,14 @@ void verdict_set(struct verdict *verdict, enum mark_status status, const char *f
     va_end(arguments);
 }
 
+void verdict_try(struct verdict *verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(verdict->remedy, sizeof verdict->remedy, format, arguments);
+    va_end(arguments);
+}
+
 bool verdict_without_facts(struct verdict *verdict, const struct rubric_target *target,
                            unsigned kernel)
 {
@@ -115,12 +123,12 @@ static const char *skip_quoted(const char *p)
     return *end == '"' ? end + 1 : end;
 }
 
-/* Line on which `name(` first stands as a whole word outside remarks and strings: the definition,
- * since a launch is `name<<<`. 0 when there is none. */
-static unsigned definition_line(const struct submission *submission, const char *name)
+/* First line on which the word stands outside remarks and strings; with `as_call`, only where a
+ * parenthesis follows: the definition of a kernel, since a launch is `name<<<`. 0: nowhere. */
+static unsigned find_word(const struct submission *submission, const char *word, bool as_call)
 {
     const char *text = bytes_text(&submission->source.content);
-    size_t length = strlen(name);
+    size_t length = strlen(word);
     unsigned line = 1;
     for (const char *p = text; *p != '\0'; ++p) {
         for (const char *after; (after = skip_quoted(p)) != NULL; p = after)
@@ -130,15 +138,21 @@ static unsigned definition_line(const struct submission *submission, const char 
             break;
         if (*p == '\n')
             ++line;
-        if (*p != name[0] || strncmp(p, name, length) != 0 || (p > text && is_identifier(p[-1])))
+        if (*p != word[0] || strncmp(p, word, length) != 0 || (p > text && is_identifier(p[-1])) ||
+            is_identifier(p[length]))
             continue;
         const char *after = p + length;
         while (*after == ' ' || *after == '\t')
             ++after;
-        if (*after == '(')
+        if (!as_call || *after == '(')
             return line;
     }
     return 0;
+}
+
+unsigned source_line_of(const struct submission *submission, const char *word)
+{
+    return word[0] == '\0' ? 0 : find_word(submission, word, false);
 }
 
 /* ---- The engine ------------------------------------------------------------------------------ */
@@ -164,6 +178,38 @@ static bool judges_code(const struct criterion *criterion)
            criterion->kind != CRITERION_ANSWER;
 }
 
+/* A mark that only waits for the build, or for its kernel, has nothing of its own to be mended. */
+static bool waits_for_build(const struct criterion *criterion, const struct rubric_input *input)
+{
+    const struct rubric_target *target =
+        criterion->kind == CRITERION_REPORTED_COUNT ? input->declared
+        : criterion->kind == CRITERION_NUMBERS      ? input->executed
+                                                    : &input->targets[0];
+    return (judges_code(criterion) || criterion->kind == CRITERION_REPORTED_COUNT) &&
+           target != NULL && !target->known[criterion->kernel];
+}
+
+static const char *build_id(const struct lab *lab)
+{
+    for (size_t i = 0; i < lab->criterion_count; ++i)
+        if (lab->criteria[i].kind == CRITERION_BUILD)
+            return lab->criteria[i].id;
+    return "build";
+}
+
+static const char *remedy_of(struct verdict *verdict, const struct criterion *criterion,
+                             const struct rubric_input *input)
+{
+    if (verdict->status != MARK_FAILED)
+        return "";
+    if (verdict->remedy[0] == '\0' && waits_for_build(criterion, input))
+        verdict_try(verdict, "Mend the build first (%s); this mark only waits for it.",
+                    build_id(input->lab));
+    if (verdict->remedy[0] != '\0')
+        return verdict->remedy;
+    return criterion->try_next != NULL ? criterion->try_next : "";
+}
+
 int rubric_judge(struct grade *grade, const struct rubric_input *input, struct error *err)
 {
     const struct lab *lab = input->lab;
@@ -177,13 +223,14 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
         struct mark *mark = &grade->marks[grade->mark_count];
         *mark = (struct mark){.criterion = criterion, .status = verdict.status};
         mark->message = text_printable(bytes_text(&verdict.message));
+        mark->remedy = text_printable(remedy_of(&verdict, criterion, input));
         bytes_release(&verdict.message);
-        if (mark->message == NULL)
-            return error_no_memory(err);
         ++grade->mark_count;
+        if (mark->message == NULL || mark->remedy == NULL)
+            return error_no_memory(err);
         mark->line = verdict.line;
         if (mark->line == 0 && verdict.status == MARK_FAILED && judges_code(criterion))
-            mark->line = definition_line(input->submission, lab->kernels[criterion->kernel].name);
+            mark->line = find_word(input->submission, lab->kernels[criterion->kernel].name, true);
         if (verdict.status == MARK_PASSED)
             mark->points = criterion->points;
     }

@@ -40,12 +40,13 @@ void rubric_input_release(struct rubric_input *input);
  */
 int rubric_judge(struct grade *grade, const struct rubric_input *input, struct error *err);
 
-/* ---- The judges, by kind of criterion: criteria_code.c and criteria_answers.c ---------------- */
+/* ---- The judges, by kind of criterion: criteria_*.c ------------------------------------------ */
 
 /* What a judge says; message has LIMIT_MESSAGE_BYTES of room. */
 struct verdict {
     enum mark_status status;
     struct bytes message;
+    char remedy[400]; /* what to try for this way of failing; "": what the criterion says */
     unsigned line;
 };
 
@@ -62,9 +63,23 @@ void criteria_reported_count(struct verdict *, const struct criterion *,
                              const struct rubric_input *);
 void criteria_answer(struct verdict *, const struct criterion *, const struct rubric_input *);
 
+/* A criterion about resources holds when it holds on every graded architecture; the first on which
+ * it does not decides. */
+typedef bool resource_judge(struct verdict *, const struct criterion *, const struct rubric_input *,
+                            const struct rubric_target *);
+void criteria_on_every_arch(struct verdict *, const struct criterion *, const struct rubric_input *,
+                            resource_judge *judge);
+
 /* Sets status and message; returns nothing so that a judge can `return verdict_set(…)`. */
 void verdict_set(struct verdict *verdict, enum mark_status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+/* What to try, when that depends on how the mark was lost. */
+void verdict_try(struct verdict *verdict, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The line of the student's source on which the word first stands outside remarks and strings;
+ * 0: nowhere. */
+unsigned source_line_of(const struct submission *submission, const char *word);
 
 /* When the facts of `kernel` on `target` cannot carry a verdict (no such kernel, witnesses that
  * disagree): sets the verdict and returns true. */

@@ -59,6 +59,13 @@ struct lab_case {
     int64_t draw_min, draw_max;
 };
 
+/* A mistake that students make often, told by the values that it gives. */
+struct lab_mistake {
+    unsigned kernels;     /* bit k: kernel k can show it */
+    const char *says;     /* goes on "a kernel in which …" */
+    const char *try_next; /* what mends it, one sentence */
+};
+
 /* ---- Rubric ---------------------------------------------------------------------------------- */
 
 enum criterion_kind {
@@ -110,10 +117,13 @@ struct criterion {
     enum criterion_kind kind;
     unsigned kernel;
     size_t first_case, case_count; /* CRITERION_NUMBERS */
-    int equal_to_case; /* CRITERION_NUMBERS: output also equals this case's output; -1: none */
-    uint64_t expected; /* CRITERION_FRAME_BYTES */
+    int equal_to_case;      /* CRITERION_NUMBERS: output also equals this case's output; -1: none */
+    uint64_t expected;      /* CRITERION_FRAME_BYTES */
+    const char *arithmetic; /* how `expected` comes about: "64 taps x 4 bytes"; NULL: not said */
     unsigned threads, blocks;  /* CRITERION_LAUNCH_BOUNDS, _REGISTER_BUDGET, _BLOCKS_FIT */
     const char *section, *key; /* CRITERION_REPORTED_COUNT, CRITERION_ANSWER */
+    const char *words; /* CRITERION_ANSWER: all that can be answered, parted by blanks; NULL:
+                          a number */
     void (*compute)(const struct key_context *context,
                     struct answer_key *ret); /* CRITERION_ANSWER */
     const char *why;      /* why this matters, one sentence: shown under a failure */
@@ -141,6 +151,11 @@ struct lab {
     const char *const *allowed_pragmas; /* PTX .pragma strings that a submission may hold */
     size_t allowed_pragma_count;
     struct lab_what_if what_if;
+    /* What kernel number `kernel` gives with one of the mistakes, elements [begin, end), the first
+     * of them at output[0]. NULL when the lab knows no mistakes. */
+    const struct lab_mistake *mistakes;
+    size_t mistake_count;
+    void (*mistaken)(unsigned kernel, size_t mistake, const struct reference_call *call);
     unsigned time_base; /* kernel that the others' times are compared with */
     int starter_floor;  /* points that the untouched starter earns */
 };

@@ -96,6 +96,16 @@ static void frame_60(void)
 {
     PICK_SAYS(stack_bytes, 60);
 }
+static void frame_72(void)
+{
+    PICK_SAYS(stack_bytes, 72);
+}
+static void frame_72_and_spills(void)
+{
+    frame_72();
+    PICK_SAYS(spill_store_bytes, 4);
+    PICK_SAYS(spill_load_bytes, 4);
+}
 static void no_frame(void)
 {
     PICK_SAYS(stack_bytes, 0);
@@ -153,6 +163,11 @@ static void bounds_register_cap(void)
 {
     s.pick_directives = ".maxnreg 64";
 }
+static void registers_65_bounded(void)
+{
+    registers_65();
+    s.pick_directives = ".maxntid 64, 1, 1 .minnctapersm 16";
+}
 #define ANSWERS(name, text)                                                                        \
     static void name(void)                                                                         \
     {                                                                                              \
@@ -164,6 +179,7 @@ ANSWERS(blank, "[registers]\ntwice =\n[q]\nword = \n")
 ANSWERS(given_twice, "[registers]\ntwice = 8\ntwice = 8\n[q]\nword = fits\nword = fits\n")
 ANSWERS(no_number, "[registers]\ntwice = eight\n[q]\nnumber = 8.5\n")
 ANSWERS(wrong, "[registers]\ntwice = 9\n[q]\nword = spills\nnumber = 9\nwhat_if = 9\n")
+ANSWERS(misspelt, "[registers]\ntwice = 8\n\n[q]\nword = spils\n")
 ANSWERS(other_case, "[REGISTERS]\nTWICE = 0x8\n[Q]\nWord = FITS\nNumber = 8.0\n")
 ANSWERS(wrong_by_12_6, "[build]\nnvcc = 12.6\n[registers]\ntwice = 9\n[q]\nnumber = 9\n")
 ANSWERS(wrong_by_V12_6_85, "[build]\nnvcc = V12.6.85\n[registers]\ntwice = 9\n")
@@ -302,14 +318,17 @@ static const struct {
     /* frame and spills */
     {frame_60, TINY_FRAME, FAILED, "expected a stack frame of 64 bytes on sm_75, ptxas reports 60"},
     {frame_60, TINY_NO_SPILLS, PASSED, ""},
-    {no_frame, TINY_FRAME, FAILED, "reports 0"},
+    {frame_60, TINY_FRAME, FAILED, "shorter than that by 1 floats"},
+    {frame_72, TINY_FRAME, FAILED, "8 bytes more than the array, as 2 more floats take"},
+    {frame_72_and_spills, TINY_FRAME, FAILED, "and spills of 8 bytes beside the array"},
+    {no_frame, TINY_FRAME, FAILED, "reports 0: every index was known"},
     {no_frame, TINY_NO_SPILLS, FAILED, "uses no local memory"},
     {spill_stores, TINY_NO_SPILLS, FAILED, "4 bytes of spill stores, 0 bytes of spill loads"},
     {spill_loads, TINY_NO_SPILLS, FAILED, "0 bytes of spill stores, 4 bytes of spill loads"},
     {does_not_compile, TINY_FRAME, FAILED, "it does not compile"},
     {ptxas_refuses, TINY_NO_SPILLS, FAILED, "ptxas refuses it"},
     /* bounds */
-    {bounds_absent, TINY_LAUNCH_BOUNDS, FAILED, "no maximum of threads and no minimum of blocks"},
+    {bounds_absent, TINY_LAUNCH_BOUNDS, FAILED, "the compiled kernel says nothing of either"},
     {bounds_one, TINY_LAUNCH_BOUNDS, FAILED, "at most 64 threads and no minimum of blocks"},
     {bounds_two_dimensions, TINY_LAUNCH_BOUNDS, FAILED, "at most 64 threads and at least 2 blocks"},
     {bounds_other_blocks, TINY_LAUNCH_BOUNDS, FAILED, "at least 3 blocks"},
@@ -320,7 +339,7 @@ static const struct {
     {shared_hidden, TINY_BUDGET, FAILED, "its spills were moved there"},
     {shared_declared, TINY_BUDGET, PASSED, ""},
     {unknown_arch, TINY_BUDGET, SKIPPED, "sm_77 is not in the table"},
-    {registers_65, TINY_BLOCKS, FAILED, "65 registers are handed out as 72; 72 x 64 = 4,608 of the SM's 65,536"},
+    {registers_65, TINY_BLOCKS, FAILED, "65 registers are allocated as 72; 72 x 64 = 4,608; 65,536 / 4,608 = 14 blocks"},
     {unknown_arch, TINY_BLOCKS, SKIPPED, "sm_77"},
     {unknown_arch, TINY_FRAME, PASSED, ""},
     /* counts */
@@ -330,24 +349,25 @@ static const struct {
     {blank, TINY_COUNT, FAILED, "not answered yet (answers.ini, line 2)"},
     {given_twice, TINY_COUNT, FAILED, "given more than once in answers.ini (first on line 2)"},
     {no_number, TINY_COUNT, FAILED, "should be a whole number; answers.ini says \"eight\" (line 2)"},
-    {wrong, TINY_COUNT, FAILED, "you report 9 registers for twice; the rebuild of your file for sm_75 with nvcc 13.0.88 says 8"},
+    {wrong, TINY_COUNT, FAILED, "you report 9 registers for twice; the rebuild of your file for sm_75 with nvcc 13.0.88 says \"Used 8 registers\" in its block (_Z5twicePKfPfm)"},
     {wrong_by_12_6, TINY_COUNT, SKIPPED, "you report 9 registers with nvcc 12.6; nvcc 13.0.88 says 8"},
     {wrong_by_V12_6_85, TINY_COUNT, SKIPPED, "nvcc V12.6.85"},
     {right_by_12_6, TINY_COUNT, PASSED, ""},
-    {wrong_by_13_0, TINY_COUNT, FAILED, "says 8"},
-    {wrong_by_13_0_48, TINY_COUNT, FAILED, "says 8"},
-    {wrong_by_words, TINY_COUNT, FAILED, "says 8"},
-    {wrong_by_number, TINY_COUNT, FAILED, "says 8"},
-    {wrong_by_many, TINY_COUNT, FAILED, "says 8"},
+    {wrong_by_13_0, TINY_COUNT, FAILED, "says \"Used 8 registers\""},
+    {wrong_by_13_0_48, TINY_COUNT, FAILED, "says \"Used 8 registers\""},
+    {wrong_by_words, TINY_COUNT, FAILED, "says \"Used 8 registers\""},
+    {wrong_by_number, TINY_COUNT, FAILED, "says \"Used 8 registers\""},
+    {wrong_by_many, TINY_COUNT, FAILED, "says \"Used 8 registers\""},
     {arch_unknown_to_nvcc, TINY_COUNT, SKIPPED, "answers.ini names sm_52, which nvcc 13.0.88 does not compile for"},
     {does_not_compile, TINY_COUNT, FAILED, "it does not compile"},
     /* questions */
     {other_case, TINY_WORD, PASSED, ""},
     {other_case, TINY_NUMBER, PASSED, ""},
-    {wrong, TINY_WORD, FAILED, "you answered \"spills\"; pick is what it is"},
-    {wrong, TINY_NUMBER, FAILED, "you answered 9; twice is what it is"},
+    {wrong, TINY_WORD, FAILED, "you answered \"spills\" (answers.ini, line 4); pick is what it is"},
+    {wrong, TINY_NUMBER, FAILED, "you answered 9 (answers.ini, line 5); twice is what it is"},
     {wrong, TINY_WHAT_IF, FAILED, "you answered 9"},
     {wrong_by_12_6, TINY_NUMBER, FAILED, "you answered 9"},
+    {misspelt, TINY_WORD, FAILED, "\"spils\" (answers.ini, line 5) is none of the answers: spills or fits"},
     {no_number, TINY_NUMBER, FAILED, "answers.ini says \"8.5\""},
     {blank, TINY_WORD, FAILED, "not answered yet"},
     {given_twice, TINY_WORD, FAILED, "given more than once"},
@@ -396,6 +416,53 @@ static const struct {
 };
 /* clang-format on */
 
+/* What to try depends on the way in which the mark was lost. */
+/* clang-format off */
+static const struct {
+    void (*change)(void);
+    unsigned criterion;
+    const char *remedy; /* part of it */
+} remedies[] = {
+    {does_not_compile, TINY_FRAME, "Mend the build first (build.accepted)"},
+    {does_not_compile, TINY_COUNT, "Mend the build first (build.accepted)"},
+    {foreign_entry, TINY_BUILD, "or make it __device__"},
+    {twice_wrong, TINY_NUMBERS, "Try again."},
+    {no_frame, TINY_FRAME, "Let the argument reach the index"},
+    {no_frame, TINY_NO_SPILLS, "Make the edit of pick first"},
+    {frame_72, TINY_FRAME, "Look for a second array"},
+    {frame_72_and_spills, TINY_FRAME, "Take launch bounds and register limits off"},
+    {frame_60, TINY_FRAME, "Keep all levels in one array"},
+    {spill_stores, TINY_NO_SPILLS, "Take __launch_bounds__ and __maxnreg__ off pick"}, /* it has some */
+    {bounds_absent, TINY_LAUNCH_BOUNDS, "Try again."},
+    {bounds_one, TINY_LAUNCH_BOUNDS, "Add the second number, 2: then a thread may have 65,536 / (64 x 2) = "},
+    {bounds_other_blocks, TINY_LAUNCH_BOUNDS, "Write __launch_bounds__(64, 2)"},
+    {bounds_register_cap, TINY_LAUNCH_BOUNDS, "Take __maxnreg__ away"},
+    {registers_65, TINY_BUDGET, "Give pick its launch bounds, 64 threads and 16 blocks"},
+    {registers_65, TINY_BLOCKS, "Give pick its launch bounds"},
+    {registers_65_bounded, TINY_BUDGET, "Try again."},
+    {registers_65_bounded, TINY_BLOCKS, "Bring the kernel down to 64 registers: then 16 blocks fit."},
+    {shared_hidden, TINY_BUDGET, "let them show"},
+    {blank, TINY_COUNT, "find the block of twice, and write the number after \"Used\""},
+    {wrong, TINY_COUNT, "Save the source, build it once more for sm_75"},
+    {blank, TINY_WORD, "Try again. Write spills or fits."},
+    {misspelt, TINY_WORD, "Try again."},
+    {does_not_compile, TINY_WORD, "Mend the marks of the code first"},
+};
+/* clang-format on */
+
+START_TEST(remedy_row)
+{
+    situation_start(&s);
+    remedies[_i].change();
+    situation_judge(&s);
+    const struct mark *mark = &s.grade.marks[remedies[_i].criterion];
+    ck_assert_int_eq(mark->status, MARK_FAILED);
+    ck_assert_msg(strstr(mark->remedy, remedies[_i].remedy) != NULL, "expected \"%s\" in: %s",
+                  remedies[_i].remedy, mark->remedy);
+    situation_release(&s);
+}
+END_TEST
+
 static void assert_sums(void)
 {
     int score = 0, pending = 0, lost = 0;
@@ -406,6 +473,7 @@ static void assert_sums(void)
         ck_assert_int_eq(mark->points, mark->status == MARK_PASSED ? mark->criterion->points : 0);
         ck_assert_ptr_nonnull(mark->message);
         ck_assert_int_eq(mark->message[0] == '\0', mark->status == MARK_PASSED);
+        ck_assert_int_eq(mark->remedy[0] != '\0', mark->status == MARK_FAILED);
         score += mark->points;
         if (mark->status == MARK_SKIPPED || mark->status == MARK_ERROR)
             pending += mark->criterion->points;
@@ -598,6 +666,7 @@ Suite *suite_rubric(void)
     TCase *tests = tcase_create("rubric");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, row, 0, COUNT_OF(rows));
+    tcase_add_loop_test(tests, remedy_row, 0, COUNT_OF(remedies));
     tcase_add_test(tests, all_is_well);
     tcase_add_test(tests, every_graded_architecture);
     tcase_add_test(tests, lines_of_failures);

@@ -4,9 +4,9 @@
  *
  * Each file of tests/mutants/<lab>/ is built for several architectures, run, and judged by the
  * grader's own stages, with answers made from the facts of that very build: so only the kernel is
- * at fault. EXPECTED.tsv beside the files says what must be lost. Then come the reference, which
- * must keep everything, and the untouched starter with its blank answers, which must earn its floor
- * exactly, on every architecture that nvcc offers.
+ * at fault. EXPECTED.tsv beside the files says what must be lost, WORDS.tsv what the lost marks
+ * must say. Then come the reference, which must keep everything, and the untouched starter with its
+ * blank answers, which must earn its floor exactly, on every architecture that nvcc offers.
  *
  * A plain program without a test framework, so that it can be carried to a machine with a GPU:
  * start it where tests/, starter/, reference/ and exercises/ lie. It is its own worker process.
@@ -22,6 +22,7 @@
 #include "caps.h"
 #include "commands.h"
 #include "files.h"
+#include "mutant_words.h"
 #include "number.h"
 #include "numbers.h"
 #include "process.h"
@@ -43,6 +44,7 @@ struct verdicts { /* one submission on one architecture */
     bool expected[CRITERIA_MAX]; /* this mark must be lost */
     enum mark_status got[CRITERIA_MAX];
     char *message[CRITERIA_MAX]; /* owned; of marks that are not passed */
+    char *remedy[CRITERIA_MAX];  /* owned; the same */
     int score;
 };
 
@@ -70,6 +72,7 @@ struct session {
     struct gpu_device gpu;
     uint64_t seed;
     const char *folder;
+    struct mutant_words words;
     struct item *items;      /* owned */
     size_t item_count, next; /* next: taken under lock */
     pthread_mutex_t lock;
@@ -411,8 +414,10 @@ static void take_verdicts(struct verdicts *verdicts, const struct session *sessi
             (void)mark_cell(session->lab, item->expected[i + 1], verdicts->expected);
     for (size_t i = 0; i < s->grade.mark_count; ++i) {
         verdicts->got[i] = s->grade.marks[i].status;
-        if (verdicts->got[i] != MARK_PASSED)
-            verdicts->message[i] = steal_pointer(&s->grade.marks[i].message);
+        if (verdicts->got[i] == MARK_PASSED)
+            continue;
+        verdicts->message[i] = steal_pointer(&s->grade.marks[i].message);
+        verdicts->remedy[i] = steal_pointer(&s->grade.marks[i].remedy);
     }
 }
 
@@ -543,6 +548,28 @@ static void print_surprises(const struct session *session, const struct verdicts
                          v->message[i] != NULL ? v->message[i] : "");
 }
 
+/* Marks that were lost as they should be must also say the right thing. */
+static void print_words(const struct session *session, const struct item *item, unsigned *passed,
+                        unsigned *failed)
+{
+    char missing[400], arch[ARCH_NAME_BYTES];
+    for (size_t i = 0; i < item->verdict_count; ++i)
+        for (size_t k = 0; k < session->lab->criterion_count; ++k) {
+            const struct verdicts *v = &item->verdicts[i];
+            const char *mark = session->lab->criteria[k].id;
+            unsigned found = 0;
+            if (v->got[k] != MARK_FAILED)
+                continue;
+            bool right = mutant_words_hold(&session->words, item->name, mark, v->message[k],
+                                           v->remedy[k], missing, sizeof missing, &found);
+            *(right ? passed : failed) += right ? found > 0 : 1;
+            if (!right)
+                (void)printf("    on %s, %s does not say %s: %s | %s\n",
+                             arch_name(v->arch, "sm_", arch), mark, missing, v->message[k],
+                             v->remedy[k]);
+        }
+}
+
 /* Neighbours with equal outcomes share a line. */
 static void print_item(const struct session *session, const struct item *item, unsigned *passed,
                        unsigned *failed)
@@ -633,6 +660,7 @@ static int prepare(struct session *session, int argc, char **argv, struct error 
     char archs[] = "sm_75,sm_86,sm_90,sm_120";
     if (parse_archs(session, archs, err) != 0 || parse_options(session, argc, argv, err) != 0 ||
         list_items(session, argv + optind, argc - optind, err) != 0 ||
+        mutant_words_load(&session->words, session->lab->id, err) != 0 ||
         toolchain_find(&session->toolchain, NULL, err) != 0 ||
         toolchain_ask(&session->toolchain, err) != 0 || find_gpu(session, err) != 0 ||
         numbers_prepare(&session->numbers, session->lab, session->seed, ELEMENTS, err) != 0)
@@ -660,11 +688,14 @@ static void session_release(struct session *session)
     for (size_t i = 0; i < session->item_count; ++i) {
         struct item *item = &session->items[i];
         for (size_t v = 0; v < item->verdict_count; ++v)
-            for (size_t k = 0; k < CRITERIA_MAX; ++k)
+            for (size_t k = 0; k < CRITERIA_MAX; ++k) {
                 free(item->verdicts[v].message[k]);
+                free(item->verdicts[v].remedy[k]);
+            }
         free(item->verdicts);
     }
     free(session->items);
+    mutant_words_release(&session->words);
     numbers_release(&session->numbers);
     toolchain_release(&session->toolchain);
 }
@@ -689,6 +720,8 @@ int main(int argc, char **argv)
         grade_all(&session);
         for (size_t i = 0; i < session.item_count; ++i)
             print_item(&session, &session.items[i], &passed, &failed);
+        for (size_t i = 0; i < session.item_count; ++i)
+            print_words(&session, &session.items[i], &passed, &failed);
     }
     unsigned on_both = 0, identical = 0;
     for (size_t i = 0; i < session.item_count; ++i) {

@@ -9,6 +9,7 @@
 
 #include "arch.h"
 #include "facts.h"
+#include "labs/day17-registers/mistakes.h"
 #include "labs/lab.h"
 #include "occupancy.h"
 #include "text.h"
@@ -305,6 +306,8 @@ static void key_bound_speed(const struct key_context *context, struct answer_key
 
 /* ---- Rubric ---- */
 
+static const char kernel_names[] = "decayNarrow decayWide decayWideIndexed decayWideBounded";
+
 /* clang-format off */
 static const struct criterion criteria[] = {
     {.id = "build.accepted", .title = "builds, with exactly the lab's kernels", .points = 5,
@@ -347,7 +350,7 @@ static const struct criterion criteria[] = {
 
     {.id = "shift.frame", .title = "decayWideIndexed keeps its 64 levels in local memory",
      .points = 8, .kind = CRITERION_FRAME_BYTES, .kernel = INDEXED,
-     .expected = WIDE_TAPS * sizeof(float),
+     .expected = WIDE_TAPS * sizeof(float), .arithmetic = "64 taps x 4 bytes",
      .why = "An index that is only known at run time needs an array with addresses: 64 floats of 4 "
             "bytes, and nothing else, belong in the stack frame.",
      .try_next = "Index one array of 64 floats with the shift, and add no array of your own."},
@@ -394,16 +397,17 @@ static const struct criterion criteria[] = {
 
     {.id = "question1.lost_argument", .title = "which kernel the compiler lost registers for",
      .points = 4, .kind = CRITERION_ANSWER, .section = "question1", .key = "lost_argument",
-     .compute = key_spilling_kernel,
+     .words = kernel_names, .compute = key_spilling_kernel,
      .why = "Only spill bytes say that registers were wanted and refused; a frame alone does not.",
      .try_next = "Look for the kernel whose report has non-zero spill stores and spill loads."},
     {.id = "question1.other_is", .title = "what the other kernel's local memory is", .points = 3,
-     .kind = CRITERION_ANSWER, .section = "question1", .key = "other_is", .compute = key_other_is,
+     .kind = CRITERION_ANSWER, .section = "question1", .key = "other_is",
+     .words = "planned spilled", .compute = key_other_is,
      .why = "Both kernels use local memory, for opposite reasons.",
      .try_next = "Ask of the other kernel: were its values ever candidates for registers?"},
     {.id = "question1.more_registers_fix", .title = "which kernel more registers would mend",
      .points = 3, .kind = CRITERION_ANSWER, .section = "question1", .key = "more_registers_fix",
-     .compute = key_spilling_kernel,
+     .words = kernel_names, .compute = key_spilling_kernel,
      .why = "More registers help where registers ran out, and only there.",
      .try_next = "Think of an array that is indexed at run time, on a card with twice the "
                  "registers: would it move?"},
@@ -439,13 +443,13 @@ static const struct criterion criteria[] = {
      .try_next = "One block of 1024 threads has to fit: divide the register file by that."},
     {.id = "question3.spills", .title = "whether decayWide spills under that bound", .points = 2,
      .kind = CRITERION_ANSWER, .section = "question3", .key = "spills",
-     .compute = key_bound_spills,
+     .words = "yes no", .compute = key_bound_spills,
      .why = "What does not fit the budget goes to local memory, and the report says so.",
      .try_next = "Make the edit, build for the architecture in your answers.ini, read the spill "
                  "bytes, and undo the edit."},
     {.id = "question3.speed", .title = "what the bound alone says about speed", .points = 3,
      .kind = CRITERION_ANSWER, .section = "question3", .key = "speed",
-     .compute = key_bound_speed,
+     .words = "faster slower same undetermined", .compute = key_bound_speed,
      .why = "A register count limits how many threads can be resident; time depends on much "
             "else.",
      .try_next = "Ask whether the division you just did holds a time anywhere."},
@@ -461,6 +465,7 @@ const struct lab lab_day17_registers = {
     .cases = cases, .case_count = COUNT_OF(cases),
     .criteria = criteria, .criterion_count = COUNT_OF(criteria),
     .allowed_pragmas = allowed_pragmas, .allowed_pragma_count = COUNT_OF(allowed_pragmas),
+    .mistakes = day17_mistakes, .mistake_count = DAY17_MISTAKE_COUNT, .mistaken = day17_mistaken,
     .what_if = {.kernel = WIDE, .max_threads = QUESTION3_BOUND},
     .time_base = WIDE,
     .starter_floor = 25, /* it builds, and its four kernels compute the right numbers at shift 0 */

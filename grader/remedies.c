@@ -1,0 +1,64 @@
+#include "remedies.h"
+
+#include "base.h"
+
+static const struct {
+    const char *kind; /* of struct run_fault, by the emulator or the GPU */
+    const char *remedy;
+} remedies[] = {
+    /* clang-format off */
+    {"out of bounds", "Keep `if (i < n)` around all that reads and writes, and let every index end "
+                      "where its array ends: an input has n + taps - 1 elements, an output n."},
+    {"illegal address", "Grade it once with --executor emulator: that names the line, the thread and "
+                        "the buffer. Then look at the guard `if (i < n)` and at each index."},
+    {"misaligned", "Read floats one by one, or see that the address is a multiple of the type's size."},
+    {"uninitialised read", "Write every element of an array before it is read; an index that goes "
+                           "past what was written reads what somebody else left there."},
+    {"uninitialised register", "Give the variable a value when it is declared."},
+    {"use after free", "Do not touch memory after free(); this lab needs no heap at all."},
+    {"double free", "Free memory once; this lab needs no heap at all."},
+    {"bad free", "Free only what malloc() gave; this lab needs no heap at all."},
+    {"leak", "Free what malloc() gave; this lab needs no heap at all."},
+    {"trap", "Take out the __trap() or the condition that leads to it."},
+    {"assert", "Print the values that the assertion compares in your own `make run`, mend what makes "
+               "it fail, and leave it in if you like: one that holds costs no mark."},
+    {"assertion", "Print the values that the assertion compares in your own `make run`, mend what "
+                  "makes it fail, and leave it in if you like: one that holds costs no mark."},
+    {"time out", "Look for a loop whose counter never reaches its end: in the wrong direction, or "
+                 "changed inside the loop."},
+    {"time limit", "Look for a loop whose counter never reaches its end: in the wrong direction, or "
+                   "changed inside the loop."},
+    {"instruction limit", "Look for a loop whose counter never reaches its end: in the wrong "
+                          "direction, or changed inside the loop."},
+    {"stack overflow", "Look for a function that calls itself, or for an array that is far too large."},
+    {"launch refused", "Bound the kernel for as many threads as a block is launched with, and no "
+                       "tighter: a block's registers must fit the SM too."},
+    {"out of memory", "Make the array smaller: every thread that can be resident gets its own copy."},
+    {"shared memory race", "Put a __syncthreads() between what one thread writes to shared memory "
+                           "and what another reads."},
+    {"global memory race", "Let each element be written by one thread only."},
+    {"barrier divergence", "Let every thread of the block reach the same __syncthreads(): none inside "
+                           "an `if` that only some threads enter."},
+    {"barrier never met", "Let every thread of the block reach the same __syncthreads(): none inside "
+                          "an `if` that only some threads enter."},
+    {"bad barrier", "Use __syncthreads() as it is, without a number or a count of your own."},
+    {"divergent exchange", "Let all lanes that the mask names reach the same __shfl or vote."},
+    {"bad mask", "Name in the mask exactly those lanes that reach the instruction."},
+    {"bad atomic", "Use atomics on global or shared memory, never on a thread's own variables."},
+    {"wild call", "Call functions by their names; this lab needs no function pointer."},
+    {"wild branch", "Call functions by their names; this lab needs no function pointer."},
+    /* clang-format on */
+};
+
+const char *remedy_for_fault(const char *kind, const char *text)
+{
+    if (strcmp(kind, "out of bounds") == 0 &&
+        (strstr(text, "outside its local") != NULL || strstr(text, "outside its shared") != NULL))
+        return "An index left the array that the kernel itself declares: take it modulo the "
+               "array's "
+               "length, and see that it is never negative.";
+    for (size_t i = 0; i < COUNT_OF(remedies); ++i)
+        if (strcmp(remedies[i].kind, kind) == 0)
+            return remedies[i].remedy;
+    return NULL;
+}

@@ -1,0 +1,11 @@
+/* remedies.h - what to try next, for each way in which a launch or a build can go wrong.
+ *
+ * Sentences for students, static: nothing allocates or fails. */
+#ifndef SPILLWAY_REMEDIES_H
+#define SPILLWAY_REMEDIES_H
+
+/* For the kind of a run's fault ("out of bounds", "trap", …) and its sentence; NULL for a kind
+ * without one. */
+const char *remedy_for_fault(const char *kind, const char *text);
+
+#endif
