@@ -166,11 +166,16 @@ static void describe(struct bytes *out, const struct grade *grade)
 
 static int take_mark(struct mark *into, const struct mark *from, struct error *err)
 {
-    char *message = strdup(from->message);
-    if (message == NULL)
+    char *message = strdup(from->message), *remedy = strdup(from->remedy);
+    if (message == NULL || remedy == NULL) {
+        free(message);
+        free(remedy);
         return error_no_memory(err);
+    }
     free(into->message);
+    free(into->remedy);
     into->message = message;
+    into->remedy = remedy;
     into->status = from->status;
     into->points = from->points;
     into->line = from->line;

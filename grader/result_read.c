@@ -303,9 +303,12 @@ static void read_mark(const struct reader *reader, const json_t *array, struct m
     (void)take_integer(reader, object, "line", 0, INT32_MAX, &line);
     const char *message = take_words(reader, object, "message");
     mark->message = copy_of(reader, message == NULL ? "" : message, LIMIT_MESSAGE_BYTES);
+    mark->status = (enum mark_status)status;
+    const char *hint = json_string_value(json_object_get(object, "hint"));
+    bool has_hint = hint != NULL && mark->status == MARK_FAILED;
+    mark->remedy = copy_of(reader, has_hint ? hint : "", LIMIT_MESSAGE_BYTES);
     if (failed(reader))
         return;
-    mark->status = (enum mark_status)status;
     mark->points = mark->status == MARK_PASSED ? criterion->points : 0;
     mark->line = (unsigned)line;
     if (points != mark->points || most != criterion->points)
