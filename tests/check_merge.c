@@ -294,9 +294,11 @@ START_TEST(failures_are_taken_as_well)
     read_corpus(&first, "none");
     read_corpus(&second, "gpu");
     free(second.marks[1].message);
+    free(second.marks[1].remedy);
     second.marks[1] = (struct mark){.criterion = second.marks[1].criterion,
                                     .status = MARK_FAILED,
                                     .message = strdup("it is wrong"),
+                                    .remedy = strdup("mend it"),
                                     .line = 9};
     second.marks[2].status = MARK_ERROR; /* still pending: nothing to take */
     second.marks[2].points = 0;
@@ -304,6 +306,7 @@ START_TEST(failures_are_taken_as_well)
     ck_assert_int_eq(first.score, 90);
     ck_assert_int_eq(first.pending, 5);
     ck_assert_str_eq(first.marks[1].message, "it is wrong");
+    ck_assert_str_eq(first.marks[1].remedy, "mend it");
     ck_assert_uint_eq(first.marks[1].line, 9);
     grade_release(&first);
     grade_release(&second);

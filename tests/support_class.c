@@ -56,7 +56,8 @@ struct attempt class_graded(const char *letters, const char *handed_in)
         grade.marks[i] = (struct mark){.criterion = criterion,
                                        .status = status,
                                        .points = passed ? criterion->points : 0,
-                                       .message = strdup(passed ? "" : "expected 1, saw 2")};
+                                       .message = strdup(passed ? "" : "expected 1, saw 2"),
+                                       .remedy = strdup(passed ? "" : "Mend it.")};
         grade.score += grade.marks[i].points;
         grade.pending += pending ? criterion->points : 0;
         grade.max_score += criterion->points;
