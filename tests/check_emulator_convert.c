@@ -85,7 +85,7 @@ static uint64_t to_integer(double value, int mode, wide least, wide most, uint64
                            const char *type)
 {
     if (isnan(value))
-        return of_nan;
+        return extended(of_nan, type);
     const long double whole = integral(value, mode);
     const wide clipped = whole <= (long double)least  ? least
                          : whole >= (long double)most ? most

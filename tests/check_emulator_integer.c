@@ -54,9 +54,16 @@ static uint64_t reversed(uint64_t value, unsigned bits)
 }
 
 /* PTX ISA, "bfe": bit by bit. */
+/* Positions and lengths: eight bits of them, but all bits in the 64-bit forms (the manual leaves
+ * that open; the hardware does so). */
+static unsigned field(uint64_t value, unsigned bits)
+{
+    return bits == 32 ? value & 0xFF : value < 1000 ? (unsigned)value : 1000;
+}
+
 static uint64_t extracted(uint64_t a, uint64_t b, uint64_t c, unsigned bits, bool is_signed)
 {
-    const unsigned position = b & 0xFF, length = c & 0xFF, last = bits - 1;
+    const unsigned position = field(b, bits), length = field(c, bits), last = bits - 1;
     const unsigned top = position + length - 1 < last ? position + length - 1 : last;
     const uint64_t sign = !is_signed || length == 0 ? 0 : a >> top & 1;
     uint64_t result = 0;
@@ -67,7 +74,7 @@ static uint64_t extracted(uint64_t a, uint64_t b, uint64_t c, unsigned bits, boo
 
 static uint64_t inserted(uint64_t a, uint64_t b, uint64_t c, uint64_t d, unsigned bits)
 {
-    const unsigned position = c & 0xFF, length = d & 0xFF;
+    const unsigned position = field(c, bits), length = field(d, bits);
     for (unsigned i = 0; i < length && position + i < bits; ++i) {
         b &= ~(UINT64_C(1) << (position + i));
         b |= (a >> i & 1) << (position + i);
@@ -83,9 +90,11 @@ static uint64_t masked(uint64_t position, uint64_t length)
     return mask;
 }
 
-/* PTX ISA, "fns" */
+/* PTX ISA, "fns"; for the least offset of all the hardware gives 0 */
 static uint64_t nth_one(uint64_t mask, unsigned base, int32_t offset)
 {
+    if (offset == INT32_MIN)
+        return 0;
     unsigned position = base, count = 0;
     const int step = offset < 0 ? -1 : 1;
     const unsigned wanted = offset < 0 ? 0u - (unsigned)offset : (unsigned)offset;

@@ -86,8 +86,7 @@ uint64_t access_lane_address(const struct warp *warp, const struct op *op,
         break;
     case ADDRESS_32:
         memcpy(&narrow, warp->registers + op->a + 4 * lane, sizeof narrow);
-        address = narrow;
-        break;
+        return narrow + (uint32_t)access->offset; /* wraps: [%r+4] with -4 in it is address 0 */
     case ADDRESS_CONSTANT:
         break;
     case ADDRESS_FRAME:

@@ -23,7 +23,8 @@ struct atomic_detail {
     enum ptx_type type;
 };
 
-static uint64_t add(enum ptx_type type, uint64_t a, uint64_t b)
+/* In global memory a sum in f32 knows no subnormal numbers, in shared memory it does. */
+static uint64_t add(enum ptx_type type, bool is_shared, uint64_t a, uint64_t b)
 {
     float x = 0, y = 0;
     double p = 0, q = 0;
@@ -33,13 +34,14 @@ static uint64_t add(enum ptx_type type, uint64_t a, uint64_t b)
     case PTX_F32:
         memcpy(&x, &a, sizeof x);
         memcpy(&y, &b, sizeof y);
-        x = scalar_flush_f32(scalar_flush_f32(x) + scalar_flush_f32(y));
+        x = CANON_f32(is_shared ? x + y
+                                : scalar_flush_f32(scalar_flush_f32(x) + scalar_flush_f32(y)));
         memcpy(&narrow, &x, sizeof narrow);
         return narrow;
     case PTX_F64:
         memcpy(&p, &a, sizeof p);
         memcpy(&q, &b, sizeof q);
-        p += q;
+        p = CANON2_f64(p, q, p + q);
         memcpy(&wide, &p, sizeof wide);
         return wide;
     case PTX_F16:
@@ -66,7 +68,8 @@ static bool is_less(enum ptx_type type, uint64_t a, uint64_t b)
     return a < b;
 }
 
-static uint64_t apply(const struct atomic_detail *detail, uint64_t old, uint64_t b, uint64_t c)
+static uint64_t apply(const struct atomic_detail *detail, bool is_shared, uint64_t old, uint64_t b,
+                      uint64_t c)
 {
     switch (detail->atomic) {
     case ATOMIC_AND:
@@ -80,7 +83,7 @@ static uint64_t apply(const struct atomic_detail *detail, uint64_t old, uint64_t
     case ATOMIC_EXCHANGE:
         return b;
     case ATOMIC_ADD:
-        return add(detail->type, old, b);
+        return add(detail->type, is_shared, old, b);
     case ATOMIC_INC:
         return old >= b ? 0 : old + 1;
     case ATOMIC_DEC:
@@ -96,14 +99,15 @@ static uint64_t apply(const struct atomic_detail *detail, uint64_t old, uint64_t
     {                                                                                              \
         type *word = (type *)(void *)memory;                                                       \
         type old = __atomic_load_n(word, __ATOMIC_SEQ_CST);                                        \
-        while (!__atomic_compare_exchange_n(word, &old, (type)apply(detail, old, b, c), false,     \
-                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))                   \
+        while (!__atomic_compare_exchange_n(word, &old, (type)apply(detail, is_shared, old, b, c), \
+                                            false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))            \
             ;                                                                                      \
         return old;                                                                                \
     }
 
 /* The address is a multiple of the size: a misaligned access was a fault already. */
-static uint64_t swap(const struct atomic_detail *detail, uint8_t *memory, uint64_t b, uint64_t c)
+static uint64_t swap(const struct atomic_detail *detail, bool is_shared, uint8_t *memory,
+                     uint64_t b, uint64_t c)
 {
     if (detail->access.element_bytes == 2)
         SWAP(uint16_t)
@@ -129,7 +133,7 @@ static void run_atomic(struct warp *warp, const struct op *op)
         uint8_t *memory = access_lane_bytes(warp, op, &detail->access, lane, ACCESS_ATOMIC, bytes,
                                             &space, &address);
         if (memory != NULL) {
-            old = swap(detail, memory, b, c);
+            old = swap(detail, space == PTX_SHARED, memory, b, c);
             any_shared = any_shared || space == PTX_SHARED;
             if (space != PTX_SHARED) {
                 touched.address[touched.count] = address;

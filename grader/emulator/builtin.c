@@ -141,9 +141,11 @@ static void print_conversion(struct warp *warp, unsigned lane, struct conversion
                     (size_t)used < sizeof text ? (size_t)used : sizeof text - 1);
 }
 
-static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address,
-                       uint64_t arguments)
+/* Returns what printf of the device does: how many arguments there were. */
+static unsigned print_lane(struct warp *warp, unsigned lane, uint64_t format_address,
+                           uint64_t arguments)
 {
+    unsigned count = 0;
     char format[4096];
     struct launch *launch = warp->runner->launch;
     read_string(warp, lane, format_address, format, sizeof format);
@@ -167,7 +169,9 @@ static void print_lane(struct warp *warp, unsigned lane, uint64_t format_address
             continue;
         }
         print_conversion(warp, lane, &conversion, &next);
+        ++count;
     }
+    return count;
 }
 
 /* ---- malloc and free ------------------------------------------------------------------------ */
@@ -294,14 +298,15 @@ const struct op *builtin_call(struct warp *warp, const struct op *op)
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         uint64_t address = 0;
+        unsigned result = 0;
         switch (call->kind) {
         case CALL_PRINTF:
             (void)pthread_mutex_lock(&launch->lock);
             if (!launch->printed_cut)
-                print_lane(warp, lane, argument(warp, call, lane, 0),
-                           argument(warp, call, lane, 1));
+                result = print_lane(warp, lane, argument(warp, call, lane, 0),
+                                    argument(warp, call, lane, 1));
             (void)pthread_mutex_unlock(&launch->lock);
-            give_result(warp, call, lane, 0);
+            give_result(warp, call, lane, result);
             break;
         case CALL_MALLOC:
             (void)pthread_mutex_lock(&launch->emulator->heap.lock);

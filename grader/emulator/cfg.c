@@ -128,6 +128,15 @@ bool cfg_successors(struct lowering *lowering, uint32_t index, struct cfg_succes
     return last->guard == NULL || add_successor(lowering, list, after);
 }
 
+/* Lanes that call different functions part there, and meet right behind the call. */
+static bool is_indirect_call(const struct ptx_instruction *instruction)
+{
+    bool found = false;
+    for (size_t i = 0; i < instruction->operand_count; ++i)
+        found |= instruction->operands[i].kind == PTX_OPERAND_REGISTER;
+    return found && strcmp(instruction->opcode, "call") == 0;
+}
+
 static bool find_blocks(struct lowering *lowering)
 {
     const struct ptx_body *body = lowering->body;
@@ -141,7 +150,7 @@ static bool find_blocks(struct lowering *lowering)
         if (!cfg_is_jump(instruction))
             continue;
         const enum opcode_flow flow = flow_of(instruction);
-        if (flow != OPCODE_STOP || instruction->guard != NULL)
+        if (flow != OPCODE_STOP || instruction->guard != NULL || is_indirect_call(instruction))
             leader[i + 1] = 1;
         if (instruction->guard != NULL && flow != OPCODE_BRANCH)
             leader[i] = 1;

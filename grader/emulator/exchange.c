@@ -141,13 +141,29 @@ static bool meets(const struct group *group, const struct frame *frame, const st
            (group->at == op || (group->at->guarded.step == NULL && op->guarded.step == NULL));
 }
 
+/* Of these lanes, those whose mask is that of the first: lanes of different masks may come to one
+ * instruction together (the parts of a labelled partition), and exchange among themselves. */
+static uint32_t same_mask(const struct warp *warp, const struct op *op, uint32_t lanes)
+{
+    uint32_t same = 0;
+    if (op->target == UINT32_MAX)
+        return lanes;
+    const uint32_t mask = read_lane(warp, op->target, (unsigned)__builtin_ctz(lanes));
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        same |= read_lane(warp, op->target, lane) == mask ? UINT32_C(1) << lane : 0;
+    }
+    return same;
+}
+
 /* Performs it for all lanes that wait at the op, with `active` among them. */
 static void perform(struct warp *warp, const struct op *op, uint32_t lanes)
 {
     const uint32_t active = warp->active;
-    warp->active = lanes;
-    if (op->guarded.step != NULL)
+    for (uint32_t left = op->guarded.step != NULL ? lanes : 0; left != 0; left &= ~warp->active) {
+        warp->active = same_mask(warp, op, left);
         op->guarded.step(warp, op);
+    }
     warp->active = active;
     for (unsigned i = 0; i < LANES; ++i)
         if (meets(&warp->groups[i], warp->frame, op) && (warp->groups[i].mask & lanes) != 0)

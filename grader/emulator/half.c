@@ -12,6 +12,15 @@ struct format {
 static const struct format half_format = {10, -14, 15}, bfloat_format = {7, -126, 127},
                            e5m2_format = {2, -14, 15};
 
+/* A conversion to f64 keeps the fraction of a NaN and makes it quiet. */
+static double quiet_nan(unsigned fraction, unsigned fraction_bits)
+{
+    const uint64_t bits = UINT64_C(0x7FF8000000000000) | (uint64_t)fraction << (52 - fraction_bits);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static double decode(uint16_t bits, const struct format *format)
 {
     const unsigned fraction_bits = format->fraction_bits;
@@ -20,7 +29,7 @@ static double decode(uint16_t bits, const struct format *format)
     const unsigned top = (0x7FFFu >> fraction_bits);
     double value;
     if (exponent == top)
-        value = fraction != 0 ? (double)NAN : HUGE_VAL;
+        value = fraction != 0 ? quiet_nan(fraction, fraction_bits) : HUGE_VAL;
     else if (exponent == 0)
         value = ldexp((double)fraction, format->least_exponent - (int)fraction_bits);
     else
@@ -76,6 +85,40 @@ uint16_t half_from_f64(double value, enum rounding mode)
 uint16_t bfloat_from_f64(double value, enum rounding mode)
 {
     return encode(value, mode, &bfloat_format);
+}
+
+/* From f64, unlike from f32, the hardware cuts a NaN down instead of giving the canonical one. */
+static uint16_t cut_nan(double value, const struct format *format)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const unsigned kept = format->fraction_bits;
+    const unsigned exponent = (0x7FFFu >> kept) << kept, quiet = 1u << (kept - 1);
+    return (uint16_t)((bits >> 48 & 0x8000) | exponent | quiet |
+                      (bits >> (52 - kept) & ((1u << kept) - 1)));
+}
+
+uint16_t half_from_f64_nan(double value, enum rounding mode)
+{
+    return value != value ? cut_nan(value, &half_format) : half_from_f64(value, mode);
+}
+
+uint16_t bfloat_from_f64_nan(double value, enum rounding mode)
+{
+    return value != value ? cut_nan(value, &bfloat_format) : bfloat_from_f64(value, mode);
+}
+
+float scalar_narrow_nan(double value, enum rounding mode)
+{
+    if (value == value)
+        return rounding_narrow(value, mode);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t narrow =
+        (uint32_t)((bits >> 32 & 0x80000000) | 0x7FC00000 | (bits >> 29 & 0x7FFFFF));
+    float result;
+    memcpy(&result, &narrow, sizeof result);
+    return result;
 }
 
 /* A 64-bit integer may not fit f64: round to odd first, which keeps the second rounding right. */
@@ -157,6 +200,14 @@ static double fused(double a, double b, double c)
     {                                                                                              \
         return PREFIX##_to_f64(a) != PREFIX##_to_f64(a);                                           \
     }                                                                                              \
+    uint16_t PREFIX##_abs(uint16_t a)                                                              \
+    {                                                                                              \
+        return PREFIX##_is_nan(a) ? 0x7FFF : a & 0x7FFF;                                           \
+    }                                                                                              \
+    uint16_t PREFIX##_neg(uint16_t a)                                                              \
+    {                                                                                              \
+        return PREFIX##_is_nan(a) ? 0x7FFF : a ^ 0x8000;                                           \
+    }                                                                                              \
     uint16_t PREFIX##_min(uint16_t a, uint16_t b)                                                  \
     {                                                                                              \
         if (PREFIX##_is_nan(a))                                                                    \
@@ -197,6 +248,24 @@ static double fused(double a, double b, double c)
     }
 HALF_OPERATIONS(half)
 HALF_OPERATIONS(bfloat)
+
+/* See scalar_is_tiny(). */
+static uint16_t flush_encode(double value)
+{
+    const bool is_tiny = fabs(value) < 0x1p-13 &&
+                         (encode(value * 0x1p14, ROUND_NEAREST, &half_format) & 0x7FFF) < 0x3C00;
+    return is_tiny ? (signbit(value) ? 0x8000 : 0) : encode(value, ROUND_NEAREST, &half_format);
+}
+
+uint16_t half_flush_mul(uint16_t a, uint16_t b)
+{
+    return flush_encode(half_to_f64(a) * half_to_f64(b));
+}
+
+uint16_t half_flush_fma(uint16_t a, uint16_t b, uint16_t c)
+{
+    return flush_encode(fused(half_to_f64(a), half_to_f64(b), half_to_f64(c)));
+}
 
 static uint16_t saturate(double value, uint16_t bits, uint16_t one)
 {

@@ -388,11 +388,20 @@ static bool is_plain_mov(const struct ptx_instruction *instruction)
            instruction->operands[1].kind == PTX_OPERAND_REGISTER;
 }
 
+/* Handing on what nobody has set is no use of it: a call with an empty structure does that. */
+static bool is_handed_on(const struct lowering *lowering, const struct ptx_operand *operand)
+{
+    const struct ptx_instruction *instruction = lowering->instruction;
+    return is_plain_mov(instruction) ||
+           (strcmp(instruction->opcode, "st") == 0 && lower_has(instruction, "param") &&
+            instruction->operand_count == 2 && operand == &instruction->operands[1]);
+}
+
 static void check_defined(void *payload, const struct ptx_operand *operand, bool is_written)
 {
     struct lowering *lowering = payload;
     uint32_t mask = lowering->defined[operand->index];
-    if (mask == UINT32_MAX || is_written || is_plain_mov(lowering->instruction) ||
+    if (mask == UINT32_MAX || is_written || is_handed_on(lowering, operand) ||
         operand == lowering->instruction->guard)
         return;
     struct op *op = lower_step(lowering, defined_check);

@@ -74,6 +74,16 @@ static void compose(const struct ptx_instruction *instruction, struct composed *
         if (used < sizeof ret->text)
             used += (size_t)snprintf(ret->text + used, sizeof ret->text - used, ".%.40s", modifier);
     }
+    /* What is tiny before rounding is flushed: products have rows for that, and so have the forms
+     * whose .ftz means more than flushing. */
+    static const char *const products[] = {"mul.f32",     "fma.f32",         "mul.f16",
+                                           "fma.f16",     "mul.f16x2",       "fma.f16x2",
+                                           "cvt.f64.f32", "rsqrt.approx.f64"};
+    if (ret->flush && is_one_of(ret->text, products, COUNT_OF(products))) {
+        char product[24];
+        (void)snprintf(product, sizeof product, "%.23s", ret->text);
+        (void)snprintf(ret->text, sizeof ret->text, "flush.%s", product);
+    }
 }
 
 /* The row that flushes subnormal numbers of a type; NULL: its .ftz is about something else. */

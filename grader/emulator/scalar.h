@@ -27,6 +27,16 @@ double rounding_s64_to_f64(int64_t a, enum rounding mode);
 double rounding_u64_to_f64(uint64_t a, enum rounding mode);
 
 /* half.c: f16 and bf16, as bits */
+uint16_t half_flush_mul(uint16_t a, uint16_t b); /* with .ftz: see scalar_flush_mul() */
+uint16_t half_flush_fma(uint16_t a, uint16_t b, uint16_t c);
+uint16_t half_abs(uint16_t a);
+uint16_t half_neg(uint16_t a);
+uint16_t bfloat_abs(uint16_t a);
+uint16_t bfloat_neg(uint16_t a);
+/* A NaN keeps its sign and the top of its fraction. */
+uint16_t half_from_f64_nan(double value, enum rounding mode);
+uint16_t bfloat_from_f64_nan(double value, enum rounding mode);
+float scalar_narrow_nan(double value, enum rounding mode);
 double half_to_f64(uint16_t bits);
 double bfloat_to_f64(uint16_t bits);
 uint16_t half_from_f64(double value, enum rounding mode);
@@ -63,7 +73,7 @@ uint16_t quarter_e5m2_to_half(uint8_t bits);
 
 /* ---- Integers ------------------------------------------------------------------------------- */
 
-/* The hardware does not trap: x / 0 has all bits set, x % 0 is x, and the one overflow wraps. */
+/* The hardware does not trap: x / 0 and x % 0 have all bits set, and the one overflow wraps. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits" /* one text for signed and unsigned */
 #define SCALAR_DIVISION(T, U, C)                                                                   \
@@ -76,7 +86,7 @@ uint16_t quarter_e5m2_to_half(uint8_t bits);
     static inline C scalar_rem_##T(C a, C b)                                                       \
     {                                                                                              \
         if (b == 0)                                                                                \
-            return a;                                                                              \
+            return (C)-1;                                                                          \
         return (C)((C)-1 < 0 && b == (C)-1 ? 0 : (C)(a % b));                                      \
     }
 SCALAR_DIVISION(u16, uint32_t, uint16_t)
@@ -154,7 +164,9 @@ static inline uint32_t scalar_shift_amount(uint64_t a, uint32_t top)
 
 static inline uint64_t scalar_bfe(uint64_t a, uint32_t b, uint32_t c, unsigned bits, bool is_signed)
 {
-    unsigned position = b & 0xFF, length = c & 0xFF;
+    /* The 64-bit form is a routine that looks at all bits of both. */
+    const unsigned position = bits == 64 ? (b < 255 ? b : 255) : b & 0xFF;
+    const unsigned length = bits == 64 ? (c < 255 ? c : 255) : c & 0xFF;
     if (length == 0)
         return 0;
     /* Bits past the top read as the sign (signed) or zero. */
@@ -169,7 +181,7 @@ static inline uint64_t scalar_bfe(uint64_t a, uint32_t b, uint32_t c, unsigned b
 
 static inline uint64_t scalar_bfi(uint64_t a, uint64_t b, uint32_t c, uint32_t d, unsigned bits)
 {
-    unsigned position = c & 0xFF, length = d & 0xFF;
+    const unsigned position = bits == 64 ? c : c & 0xFF, length = bits == 64 ? d : d & 0xFF;
     if (length == 0 || position >= bits)
         return b;
     unsigned taken = length < bits - position ? length : bits - position;
@@ -270,14 +282,19 @@ static inline uint32_t scalar_vabsdiff(uint32_t a, uint32_t b, unsigned bits, bo
     return result;
 }
 
-/* Find the n-th set bit from a base on, up (n > 0) or down (n < 0). */
+/* Find the n-th set bit from a base on, up (n > 0) or down (n < 0). The manual wants a base below
+ * 32; the rest is what the hardware does. */
 static inline uint32_t scalar_fns(uint32_t mask, uint32_t base, int32_t offset)
 {
+    if (offset == INT32_MIN)
+        return 0;
+    if (base > 31)
+        return UINT32_MAX;
     if (offset == 0)
-        return base < 32 && (mask >> base & 1) != 0 ? base : UINT32_MAX;
+        return (mask >> base & 1) != 0 ? base : UINT32_MAX;
     const int step = offset > 0 ? 1 : -1;
     int64_t left = offset > 0 ? offset : -(int64_t)offset;
-    for (int position = (int)(base & 31); position >= 0 && position < 32; position += step)
+    for (int position = (int)base; position >= 0 && position < 32; position += step)
         if ((mask >> position & 1) != 0 && --left == 0)
             return (uint32_t)position;
     return UINT32_MAX;
@@ -311,13 +328,29 @@ static inline float scalar_nan(void)
     return value;
 }
 
-/* Whatever the NaN of an f32 operation, the hardware gives the canonical one. */
+/* Whatever the NaN of an f32 operation, the hardware gives the canonical one. In f64 it gives
+ * an operand that is NaN, made quiet (x + x does that, and so does the host's arithmetic where only
+ * one operand is NaN): of two the second, of fma's three b before c before a. CANONn_T: of n
+ * operands. */
 static inline float scalar_canonical_f32(float a)
 {
     return a == a ? a : scalar_nan();
 }
+static inline double scalar_quiet_f64(double a)
+{
+    return a == a ? a : a + a;
+}
 #define CANON_f32(value) scalar_canonical_f32(value)
 #define CANON_f64(value) (value)
+#define SCALAR_QUIET_f32(value) CANON_f32(value)
+#define SCALAR_QUIET_f64(value) scalar_quiet_f64(value)
+#define CANON1_f32(a, value) CANON_f32(value)
+#define CANON2_f32(a, b, value) CANON_f32(value)
+#define CANON3_f32(a, b, c, value) CANON_f32(value)
+#define CANON1_f64(a, value) ((a) != (a) ? (a) + (a) : (value))
+#define CANON2_f64(a, b, value) ((b) != (b) ? (b) + (b) : (value))
+#define CANON3_f64(a, b, c, value)                                                                 \
+    ((b) != (b) ? (b) + (b) : (c) != (c) ? (c) + (c) : (a) != (a) ? (a) + (a) : (value))
 
 #define SCALAR_FLOAT(T, C, BITS, TOP)                                                              \
     static inline C scalar_abs_##T(C a)                                                            \
@@ -403,7 +436,7 @@ static inline uint32_t scalar_tf32(float a, bool away)
 {
     uint32_t bits = scalar_float_bits(a);
     if (a != a)
-        return 0x7FFFFFFF;
+        return away ? bits & ~UINT32_C(0x1FFF) : 0x7FFFE000;
     if (isinf(a))
         return bits;
     bits += away ? 0x1000 : 0xFFF + (bits >> 13 & 1);
@@ -429,6 +462,33 @@ static inline double scalar_flush_f64(double a)
     return a;
 }
 
+/* .ftz flushes what is subnormal if rounded to 24 bits, whatever the exponent: 0x1.fffffep-127
+ * becomes zero, though f32 would round it to 2^-126. `exact` may be rounded to f64. */
+static inline bool scalar_is_tiny(double exact)
+{
+    const float scaled = (float)(exact * 0x1p64);
+    return scaled < 0x1p-62f && scaled > -0x1p-62f;
+}
+
+static inline float scalar_flush_mul(float a, float b)
+{
+    const double exact = (double)a * (double)b;
+    return scalar_is_tiny(exact) ? (scalar_negative_f64(exact) ? -0.0f : 0.0f) : a * b;
+}
+
+static inline float scalar_flush_fma(float a, float b, float c)
+{
+    const double sum = (double)a * (double)b + (double)c;
+    return scalar_is_tiny(sum) ? (scalar_negative_f64(sum) ? -0.0f : 0.0f)
+                               : __builtin_fmaf(a, b, c);
+}
+
+/* .ftz makes f32 arithmetic of a conversion: its NaN is the canonical one. */
+static inline double scalar_flush_widen(float a)
+{
+    return (double)CANON_f32(scalar_flush_f32(a));
+}
+
 /* div.approx: a * (1/b); for 2^126 < |b| < 2^128 the reciprocal is flushed and the quotient is 0.
  */
 static inline float scalar_div_approx(float a, float b)
@@ -439,7 +499,26 @@ static inline float scalar_div_approx(float a, float b)
     return a / b;
 }
 
-/* The f64 approximations give the upper 32 bits of the result; the lower are zero. */
+/* sin.approx and cos.approx see a fraction of a turn: the product with 1/(2 pi), cut to f32. The
+ * farther from zero, the less is left of it; at 2^24 turns there is nothing but whole ones. */
+static inline double scalar_turn(float a)
+{
+    const double product = (double)a * (double)0.15915494f;
+    uint64_t bits;
+    memcpy(&bits, &product, sizeof bits);
+    bits &= ~UINT64_C(0x1FFFFFFF);
+    double turns;
+    memcpy(&turns, &bits, sizeof turns);
+    return (turns - __builtin_rint(turns)) * 6.283185307179586476925;
+}
+
+static inline float scalar_sin_approx(float a)
+{
+    const float result = (float)sin(scalar_turn(a));
+    return result == 0 ? scalar_copysign_f32(a, result) : result;
+}
+
+/* The .ftz f64 approximations take and give the upper 32 bits; the lower are zero. */
 static inline double scalar_high_word(double a)
 {
     uint64_t bits;
@@ -447,6 +526,48 @@ static inline double scalar_high_word(double a)
     bits &= UINT64_C(0xFFFFFFFF00000000);
     memcpy(&a, &bits, sizeof bits);
     return a;
+}
+
+static inline double scalar_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double scalar_flush_rsqrt_approx_f64(double a)
+{
+    a = scalar_high_word(a);
+    if (fpclassify(a) == FP_SUBNORMAL)
+        a = a < 0 ? -0.0 : 0.0;
+    const double result = 1 / sqrt(a);
+    return result != result ? scalar_from_bits(UINT64_C(0x7FFFFFFF00000000))
+                            : scalar_high_word(result);
+}
+
+/* One step of third order from that approximation, as the hardware's routine does it. */
+static inline double scalar_rsqrt_approx_f64(double a)
+{
+    if (!(a > 0) || isinf(a))
+        return CANON1_f64(a, 1 / sqrt(a));
+    const double scale = a < 0x1p-1022 ? 0x1p54 : 1;
+    const double x = a * scale, y = scalar_flush_rsqrt_approx_f64(x);
+    const double error = __builtin_fma(x, -(y * y), 1.0);
+    const double result = __builtin_fma(__builtin_fma(error, 0.375, 0.5), y * error, y);
+    return scale == 1 ? result : result * 0x1p27;
+}
+
+static inline double scalar_rcp_approx_f64(double a)
+{
+    a = scalar_high_word(a);
+    if (a != a)
+        return scalar_from_bits(UINT64_C(0x7FFFFFFF00000000));
+    if (fpclassify(a) == FP_SUBNORMAL)
+        a = a < 0 ? -0.0 : 0.0;
+    double result = 1 / a;
+    if (fpclassify(result) == FP_SUBNORMAL)
+        result = result < 0 ? -0.0 : 0.0;
+    return scalar_high_word(result);
 }
 
 static inline double scalar_integral(double a, enum rounding mode)
@@ -463,21 +584,23 @@ static inline double scalar_integral(double a, enum rounding mode)
     }
 }
 
-static inline uint64_t scalar_to_u64(double a, enum rounding mode, uint64_t most)
+/* NaN becomes 0, but the top bit alone where one of the two types has 64 bits. */
+static inline uint64_t scalar_to_u64(double a, enum rounding mode, uint64_t most, bool from_f64)
 {
     a = scalar_integral(a, mode);
     if (a != a)
-        return most == UINT64_MAX ? UINT64_C(1) << 63 : 0;
+        return from_f64 || most == UINT64_MAX ? (most >> 1) + 1 : 0;
     if (a <= 0)
         return 0;
     return a >= (double)most ? most : (uint64_t)a;
 }
 
-static inline int64_t scalar_to_s64(double a, enum rounding mode, int64_t least, int64_t most)
+static inline int64_t scalar_to_s64(double a, enum rounding mode, int64_t least, int64_t most,
+                                    bool from_f64)
 {
     a = scalar_integral(a, mode);
     if (a != a)
-        return most == INT64_MAX ? INT64_MIN : 0;
+        return from_f64 || most == INT64_MAX ? least : 0;
     if (a <= (double)least)
         return least;
     return a >= (double)most ? most : (int64_t)a;

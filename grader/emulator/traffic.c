@@ -55,32 +55,31 @@ void traffic_count_local(struct traffic_count *count, const struct touched *touc
     }
 }
 
-/* Lanes that meet at one word take turns: within each 128-byte line the lanes go in order, and a
- * second lane at a word begins a new turn, which touches its sectors anew. */
+/* Lanes that meet at one word take turns: the first turn takes one lane of each word, the next one
+ * of what is left, and each turn touches its sectors anew. */
 void traffic_count_atomic(struct traffic_count *count, const struct touched *touched,
                           unsigned bytes)
 {
     if (touched->count == 0)
         return;
+    const unsigned unit = bytes < 4 ? 4 : bytes;
     uint32_t left = touched->count == LANES ? FULL_MASK : (UINT32_C(1) << touched->count) - 1;
     count->requests += 1;
     while (left != 0) {
-        const uint64_t line = touched->address[__builtin_ctz(left)] / 128;
-        uint32_t taken = 0, sectors = 0; /* of the turn: units in the line, sectors of four */
+        uint64_t words[LANES], sectors[LANES];
+        unsigned taken = 0;
         for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
             const unsigned i = (unsigned)__builtin_ctz(rest);
-            const uint64_t address = touched->address[i];
-            if (address / 128 != line)
+            const uint64_t word = touched->address[i] / unit;
+            unsigned k = taken;
+            while (k > 0 && words[k - 1] != word)
+                --k;
+            if (k != 0)
                 continue;
-            const uint32_t unit = UINT32_C(1) << (address % 128 / (bytes < 4 ? 4 : bytes));
-            if ((taken & unit) != 0) {
-                count->sectors += (unsigned)__builtin_popcount(sectors);
-                taken = sectors = 0;
-            }
-            taken |= unit;
-            sectors |= UINT32_C(1) << (address % 128 / SECTOR);
+            words[taken] = word;
+            sectors[taken++] = touched->address[i] / SECTOR;
             left &= ~(UINT32_C(1) << i);
         }
-        count->sectors += (unsigned)__builtin_popcount(sectors);
+        count->sectors += count_different(sectors, taken);
     }
 }

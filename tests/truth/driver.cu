@@ -1,7 +1,8 @@
 // driver.cu - runs the launches of launches.inc, and the rows of the instruction table, on a GPU.
 //
-//   driver launches CUBIN_FOLDER VARIANT OUT_FOLDER   kernels FILE_VARIANT.cubin; writes VARIANT.tsv, .bin
-//   driver rows ROWS.cubin ROWS.tsv OUT_FOLDER        writes rows.bin: 2048 results of 8 bytes each
+//   driver launches CUBIN_FOLDER GROUP OUT_FOLDER     writes GROUP.tsv, .bin and .printed
+//   driver rows ROWS.cubin ROWS.tsv OUT_FOLDER        writes rows.bin: 2048 results of 8 bytes each;
+//                                                     and rows_hash.tsv: what golden.sh takes
 //   driver probes PROBES.cubin OUT_FOLDER             for the profiler: patterns drawn from a seed
 //
 // Build: nvcc -O1 -o driver driver.cu truth.c rows_inputs… (record.sh does all of it).
@@ -70,7 +71,8 @@ static void run_launch(const truth_launch *launch, CUmodule module, FILE *list, 
             check(cuMemcpyDtoH(arguments[i].data, addresses[i], arguments[i].bytes), "copy back");
             std::fprintf(list, "%s\t%d\t%zu\t%016llx\n", launch->name, i, arguments[i].bytes,
                          (unsigned long long)truth_hash(arguments[i].data, arguments[i].bytes));
-            std::fwrite(arguments[i].data, 1, arguments[i].bytes, raw);
+            if (arguments[i].bytes <= 256 << 10)
+                std::fwrite(arguments[i].data, 1, arguments[i].bytes, raw);
         }
         cuMemFree(addresses[i]);
     }
@@ -79,19 +81,25 @@ static void run_launch(const truth_launch *launch, CUmodule module, FILE *list, 
 
 static int run_launches(char **argv)
 {
-    std::string last;
-    const std::string out = argv[4];
-    FILE *list = std::fopen((out + "/" + argv[3] + ".tsv").c_str(), "w");
-    FILE *raw = std::fopen((out + "/" + argv[3] + ".bin").c_str(), "wb");
-    if (list == nullptr || raw == nullptr)
+    const truth_group *group = nullptr;
+    for (size_t g = 0; g < truth_group_count; ++g)
+        if (std::strcmp(truth_groups[g].name, argv[3]) == 0)
+            group = &truth_groups[g];
+    const std::string out = std::string(argv[4]) + "/" + argv[3];
+    FILE *list = std::fopen((out + ".tsv").c_str(), "w");
+    FILE *raw = std::fopen((out + ".bin").c_str(), "wb");
+    /* What kernels print comes out of this process's standard output. */
+    if (group == nullptr || list == nullptr || raw == nullptr ||
+        std::freopen((out + ".printed").c_str(), "w", stdout) == nullptr)
         return 1;
+    const std::string path = std::string(argv[2]) + "/" + group->ptx + ".cubin";
+    check(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16384), "stack");
     for (size_t i = 0; i < truth_launch_count; ++i) {
+        if (std::strcmp(truth_launches[i].file, group->file) != 0)
+            continue;
         /* A fresh module each time: module variables begin anew. */
-        const std::string path =
-            std::string(argv[2]) + "/" + truth_launches[i].file + "_" + argv[3] + ".cubin";
         CUmodule module;
         check(cuModuleLoad(&module, path.c_str()), path.c_str());
-        check(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16384), "stack");
         run_launch(&truth_launches[i], module, list, raw);
         check(cuModuleUnload(module), "unload");
     }
@@ -106,7 +114,8 @@ static int run_rows(char **argv)
     check(cuModuleLoad(&module, argv[2]), argv[2]);
     FILE *list = std::fopen(argv[3], "r");
     FILE *raw = std::fopen((std::string(argv[4]) + "/rows.bin").c_str(), "wb");
-    if (list == nullptr || raw == nullptr)
+    FILE *hashes = std::fopen((std::string(argv[4]) + "/rows_hash.tsv").c_str(), "w");
+    if (list == nullptr || raw == nullptr || hashes == nullptr)
         return 1;
     char line[512];
     std::vector<uint64_t> values(ROW_VALUES), results(ROW_VALUES);
@@ -136,6 +145,9 @@ static int run_rows(char **argv)
               text);
         check(cuMemcpyDtoH(results.data(), buffers[4], ROW_VALUES * 8), text);
         std::fwrite(results.data(), 8, ROW_VALUES, raw);
+        line[std::strcspn(line, "\n")] = '\0';
+        std::fprintf(hashes, "%s\t%016llx\n", std::strchr(line, '\t') + 1,
+                     (unsigned long long)truth_hash(results.data(), ROW_VALUES * 8));
         for (CUdeviceptr buffer : buffers)
             cuMemFree(buffer);
     }
@@ -151,6 +163,7 @@ static int run_probes(char **argv)
         const char *entry;
         unsigned patterns, range;
     } probes[] = {{"probe_red", 40, 32},      {"probe_red", 12, 128},  {"probe_atom", 12, 32},
+                  {"probe_red", 20, 256},     {"probe_red", 20, 1024}, {"probe_red", 12, 8192},
                   {"probe_red64", 16, 16},    {"probe_load_32", 12, 256},
                   {"probe_load_64", 24, 256}, {"probe_load_128", 24, 256},
                   {"probe_store_32", 12, 256}, {"probe_store_64", 24, 256},

@@ -1,62 +1,118 @@
 #!/bin/bash
-# record.sh OUT - on a machine with nvcc 13, an H200 (sm_90) and the profilers: runs every launch of
-# launches.inc, every row of the instruction table, the probes and the planted faults, and leaves what
-# the hardware did in OUT. golden.py turns that into the committed fixtures.
+# record.sh OUT [PART…] - on a machine with nvcc 13, an H200 (sm_90) and the profilers: runs every launch
+# of launches.inc, every row of the instruction table, the probes and the planted faults, and leaves
+# what the hardware did in OUT (about four minutes). golden.sh turns that into the committed fixtures.
+# PART: outputs, counters, sanitizer; all three if none is named.
 set -u
 out=$1
+shift
+parts=${*:-outputs counters sanitizer}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 build=$(mktemp -d)
 arch=${ARCH:-sm_90}
 cd "$build" || exit 1
+step() { echo "== $* ($SECONDS s)"; }
 
+step build
+for source in "$here"/{rows_ptx,truth}.c "$root"/grader/emulator/{rows,ptx_types}.c "$root/grader/bytes.c"; do
+    gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" -iquote "$here" "$source" || exit 1
+done
 gcc -O1 -DROWS_PTX_MAIN -D_GNU_SOURCE -iquote "$root/grader" -iquote "$here" "$here/rows_ptx.c" \
-    "$root"/grader/emulator/{rows,ptx_types}.c "$root/grader/bytes.c" -lpthread -o rowgen || exit 1
+    {rows,ptx_types,bytes}.o -lpthread -o rowgen || exit 1
 ./rowgen >rows.ptx 2>rows.tsv || exit 1
-gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" -iquote "$here" "$here/rows_ptx.c" -o rows_inputs.o
-gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" "$root/grader/emulator/rows.c" -o rows.o
-gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" "$root/grader/emulator/ptx_types.c" -o ptx_types.o
-gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" "$root/grader/bytes.c" -o bytes.o
-gcc -O1 -c -iquote "$here" "$here/truth.c" -o truth.o
-nvcc -O1 -std=c++17 -I"$here" -o driver "$here/driver.cu" truth.o rows_inputs.o rows.o ptx_types.o \
-    bytes.o -lcuda || exit 1
+nvcc -O1 -std=c++17 -I"$here" -o driver "$here/driver.cu" {truth,rows_ptx,rows,ptx_types,bytes}.o \
+    -L"$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64/stubs" -L/usr/local/nvidia/lib64 -lcuda ||
+    exit 1
 
-# The cubins come from the recorded PTX, so that the GPU runs what the emulator reads.
-for ptx in "$root"/tests/fixtures/truth/*.ptx; do
-    ptxas -arch="$arch" "$ptx" -o "$(basename "${ptx%.ptx}").cubin" || exit 1
-done
+# The cubins come from the recorded PTX, so that the GPU runs what the emulator reads. A product and
+# a sum stay two operations, as PTX has them; in fused/ ptxas joins them, as it does by default.
+assemble() { # PTX
+    local options=
+    case $1 in
+    *_debug.ptx) options="-g --dont-merge-basicblocks --return-at-end" ;;
+    esac
+    ptxas -arch="$arch" --fmad=false $options "$1" -o "$(basename "${1%.ptx}").cubin" &&
+        ptxas -arch="$arch" $options "$1" -o "fused/$(basename "${1%.ptx}").cubin"
+}
+mkdir fused
+export -f assemble
+export arch
+ls "$root"/tests/fixtures/truth/*.ptx | xargs -P 8 -I{} bash -c 'assemble {}' || exit 1
 ptxas -arch="$arch" --fmad=false rows.ptx -o rows.cubin || exit 1
-nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin
+nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin || exit 1
 
-for variant in sm75 sm90; do
-    ./driver launches . $variant "$out" || exit 1
-done
-./driver rows rows.cubin rows.tsv "$out" && gzip -9 "$out/rows.bin" && cp rows.tsv "$out"
+groups=$(sed -n 's/^GROUP(\([a-z]*\), \([a-z0-9]*\),.*/\1_\2/p' "$here/launches.inc")
 
-metrics=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
-metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_red.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum
-metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum
-metrics+=,l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum
-metrics+=,l1tex__t_requests_pipe_lsu_mem_local_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum
-metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
-metrics+=,smsp__inst_executed_op_shared_ld.sum,smsp__inst_executed_op_shared_st.sum
-mkdir -p scratch
-for variant in sm75 sm90; do
-    ncu --metrics $metrics --csv --page raw --clock-control none \
-        ./driver launches . $variant scratch 2>ncu.err | grep '^"' >"counters_$variant.csv"
-done
-ncu --metrics $metrics --csv --page raw --clock-control none ./driver probes probes.cubin scratch \
-    2>>ncu.err | grep '^"' >counters_probes.csv
-tail -3 ncu.err
-{
-    for variant in sm75 sm90 probes; do
-        echo "== counters_$variant"
-        cat "counters_$variant.csv"
+record_outputs() {
+    step outputs
+    mkdir outputs outputs_fused
+    for group in $groups; do
+        ./driver launches . "$group" outputs || echo "failed: $group"
+        ./driver launches fused "$group" outputs_fused || echo "failed: $group, fused"
     done
-    echo "== probes"
-    cat scratch/probes.tsv
-} | gzip -9 >"$out/counters.txt.gz"
+    mkdir outputs/fused
+    cp outputs_fused/*.tsv outputs/fused
+    tar czf "$out/outputs.tgz" outputs
+    mkdir rows
+    ./driver rows rows.cubin rows.tsv rows && cp rows.tsv rows
+    tar czf "$out/rows.tgz" rows
+}
 
-"$here/sanitizer.sh" "$out"
+wanted="l1tex__t_requests_pipe_lsu_mem_global_op_ld l1tex__t_sectors_pipe_lsu_mem_global_op_ld
+l1tex__t_requests_pipe_lsu_mem_global_op_st l1tex__t_sectors_pipe_lsu_mem_global_op_st
+l1tex__t_requests_pipe_lsu_mem_global_op_red l1tex__t_sectors_pipe_lsu_mem_global_op_red
+l1tex__t_requests_pipe_lsu_mem_global_op_atom l1tex__t_sectors_pipe_lsu_mem_global_op_atom
+l1tex__t_requests_pipe_lsu_mem_local_op_ld l1tex__t_sectors_pipe_lsu_mem_local_op_ld
+l1tex__t_requests_pipe_lsu_mem_local_op_st l1tex__t_sectors_pipe_lsu_mem_local_op_st
+l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st
+l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom l1tex__data_pipe_lsu_wavefronts_mem_shared
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st
+smsp__inst_executed_op_shared_ld smsp__inst_executed_op_shared_st smsp__inst_executed_op_shared_atom
+smsp__inst_executed_op_shared_atom_dot_alu smsp__inst_executed_op_shared_atom_dot_cas
+smsp__inst_executed_op_ldgsts l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts
+l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts smsp__inst_executed smsp__inst_executed_op_local_ld
+smsp__inst_executed_op_local_st smsp__inst_executed_op_generic_ld"
+record_counters() {
+    step counters
+    mkdir counters scratch
+    ncu --query-metrics --chip gh100 2>/dev/null | awk '{print $1}' | sort -u >known
+    metrics=
+    for metric in $wanted; do
+        grep -qx "$metric" known && metrics+=${metrics:+,}$metric.sum || echo "no metric $metric"
+    done
+    for group in $groups; do
+        count "$group" ./driver launches . "$group" scratch
+    done
+    for again in 1 2 3; do # the counters of shared memory carry noise: the least counts
+        count large_sm90_$again ./driver launches . large_sm90 scratch
+    done
+    count probes ./driver probes probes.cubin counters
+    gzip -9 counters/*.csv
+    tar czf "$out/counters.tgz" counters
+}
+count() { # NAME DRIVER-ARGUMENT…: one line a launch and metric, as CSV
+    local name=$1
+    shift
+    ncu --metrics $metrics --csv --print-units base --clock-control none --log-file "counters/$name.csv" \
+        "$@" >"counters/$name.out" 2>&1 || tail -3 "counters/$name.out" "counters/$name.csv"
+}
+
+record_sanitizer() {
+    step sanitizer
+    "$here/sanitizer.sh" "$out"
+}
+
+for part in $parts; do
+    "record_$part"
+done
+nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader >"$out/machine.txt"
+{
+    nvcc --version | tail -2
+    ncu --version | tail -1
+    compute-sanitizer --version | tail -1
+    date -u +%F
+} >>"$out/machine.txt"
+cat "$out/machine.txt"
 ls -l "$out"
+step done

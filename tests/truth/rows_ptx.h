@@ -20,6 +20,9 @@ struct rows_case {
 size_t rows_case_count(void);
 void rows_case_at(size_t index, struct rows_case *ret);
 
+/* "fma.rn.f32 f32,f32,f32, 0 exact": its name in the golden data. */
+void rows_key(const struct rows_case *row, char *to, size_t room);
+
 /* All kernels, or those of [first, last). */
 void rows_ptx(struct bytes *out, size_t first, size_t last);
 

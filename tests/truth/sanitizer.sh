@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 arch=${ARCH:-sm_90}
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
-nvcc -std=c++17 -o "$build/faults_driver" "$here/faults_driver.cu" -lcuda || exit 1
+nvcc -std=c++17 -o "$build/faults_driver" "$here/faults_driver.cu" \
+    -L"$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64/stubs" -L/usr/local/nvidia/lib64 -lcuda || exit 1
 nvcc -std=c++17 -O3 -arch="$arch" -lineinfo -cubin "$here/kernels/faults.cu" \
     -o "$build/faults.cubin" || exit 1
 

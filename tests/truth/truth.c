@@ -5,14 +5,31 @@
 #include <string.h>
 
 /* clang-format off */
-const struct truth_launch truth_launches[] = {
-#define LAUNCH(file, entry, gx, gy, bx, by, shared, ulps, arguments)                               \
-    {#file, #entry, #entry, {gx, gy, 1}, {bx, by, 1}, shared, ulps, arguments},
+#define LAUNCH(file, entry, name, gx, gy, gz, bx, by, bz, shared, tolerance, arguments)
+#define GROUP(file, variant, ptx) {#file, #variant, #ptx, #file "_" #variant},
+const struct truth_group truth_groups[] = {
 #include "launches.inc"
+};
+#undef GROUP
 #undef LAUNCH
+#define EXACT {0, 0}
+#define ULPS(n) {n, 0}
+#define NEAR(n, absolute) {n, absolute}
+#define ANY_NAN {0, -1}
+#define GROUP(file, variant, ptx)
+#define LAUNCH(file, entry, name, gx, gy, gz, bx, by, bz, shared, tolerance, arguments)            \
+    {#file, #entry, #name, {gx, gy, gz}, {bx, by, bz}, shared, tolerance, arguments},
+const struct truth_launch truth_launches[] = {
+#include "launches.inc"
 };
 /* clang-format on */
+const size_t truth_group_count = sizeof truth_groups / sizeof truth_groups[0];
 const size_t truth_launch_count = sizeof truth_launches / sizeof truth_launches[0];
+
+int truth_is_exact(const struct truth_launch *launch)
+{
+    return launch->tolerance.ulps == 0 && launch->tolerance.absolute == 0;
+}
 
 uint64_t truth_hash(const void *data, size_t bytes)
 {
@@ -101,17 +118,23 @@ static int fill_buffer(struct truth_argument *argument, const char *type, size_t
     argument->data = (unsigned char *)calloc(count + 1, bytes);
     if (argument->data == NULL)
         return -1;
-    uint64_t below = 0;
+    uint64_t below = 0, rand_below = 0;
     if (how != NULL && strncmp(how, "below:", 6) == 0)
         below = strtoull(how + 6, NULL, 10);
+    else if (how != NULL && strncmp(how, "rand:", 5) == 0)
+        rand_below = strtoull(how + 5, NULL, 10);
     else if (how != NULL && strcmp(how, "special") != 0)
         return -1;
+    if (rand_below != 0)
+        srand(5);
     for (size_t i = 0; i < count; ++i) {
         if (type[0] == 'f') {
             random_float(argument->data + i * bytes, bytes, how != NULL && below == 0, &state);
         } else {
             uint64_t value = next_random(&state);
             value = below != 0 ? (value >> 20) % below : value >> 3;
+            if (rand_below != 0)
+                value = (uint64_t)rand() % rand_below;
             memcpy(argument->data + i * bytes, &value, bytes);
         }
     }
@@ -154,7 +177,7 @@ static int fill_hex(struct truth_argument *argument, const char *text)
 /* word is writable: "in:f32:1000:special" */
 static int parse_word(struct truth_argument *argument, char *word, uint64_t seed)
 {
-    char *parts[4] = {word, NULL, NULL, NULL};
+    char *parts[4] = {word, NULL, NULL, NULL}; /* the fourth with its own colon */
     for (int i = 1; i < 4 && parts[i - 1] != NULL; ++i) {
         parts[i] = strchr(parts[i - 1], ':');
         if (parts[i] != NULL)

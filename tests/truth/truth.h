@@ -8,6 +8,7 @@
  *   in:f32:1000                    a buffer of 1000 random numbers
  *   in:f32:1000:special            with infinities, NaNs, subnormal numbers among them
  *   in:s32:1000:below:77           integers from 0 to 76
+ *   in:s32:1000:rand:77            the same from rand() after srand(5) (glibc)
  *   io:…                           the same, and it is compared afterwards
  *   zero:u32:256                   a buffer of zeros that is compared afterwards
  *   scratch:u32:256                a buffer of zeros that is not compared
@@ -25,13 +26,23 @@ extern "C" {
 
 #define TRUTH_ARGUMENTS_MAX 12
 
+struct truth_group { /* kernels of one file, compiled in one way */
+    const char *file, *variant, *ptx;
+    const char *name; /* "basics_sm75" */
+};
+
 struct truth_launch {
-    const char *file; /* kernels/FILE.cu */
+    const char *file; /* of the groups that it belongs to */
     const char *entry;
-    const char *name; /* of the launch: the entry, unless it is launched twice */
+    const char *name; /* of the launch: the entry, or shorter where that is mangled */
     unsigned grid[3], block[3];
     unsigned shared_bytes;
-    unsigned ulps; /* 0: every bit is compared; else how far an approximation may be off */
+    /* How far an approximation may be off: units in the last place, or absolutely (-1: not at
+     * all, but one NaN is as good as another). Both 0: every bit is compared. */
+    struct truth_tolerance {
+        unsigned ulps;
+        double absolute;
+    } tolerance;
     const char *arguments;
 };
 
@@ -43,8 +54,12 @@ struct truth_argument {
     unsigned element_bytes;
 };
 
+extern const struct truth_group truth_groups[];
+extern const size_t truth_group_count;
 extern const struct truth_launch truth_launches[];
 extern const size_t truth_launch_count;
+
+int truth_is_exact(const struct truth_launch *launch);
 
 /* Fills at most TRUTH_ARGUMENTS_MAX arguments; returns how many, or -1 with a word in *bad that is
  * not understood. */

@@ -330,3 +330,39 @@ KERNEL local_bytes(const unsigned char *in, unsigned char *out, int n)
         wide[k] = pair[(k + in[i]) % 9];
     out[i] = word[in[i] % 37] ^ (unsigned char)pair[in[i] % 9] ^ (unsigned char)(int)wide[in[i] % 5];
 }
+
+// Some leave for good from within a loop, the others come together behind it.
+KERNEL return_in_loop(const int *in, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int v = in[i], k = 0;
+    for (; k < (v & 31) + 8; ++k) {
+        v = v * 1664525 + 1013904223;
+        if ((v >> 16 & 127) == 5) {
+            out[i] = -v;
+            return;
+        }
+        if ((v >> 20 & 15) == 3)
+            break;
+    }
+    out[i] = v + in[(i + k) % n];
+}
+
+KERNEL leave_two_loops(const int *in, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int found = -1;
+    for (int a = 0; a < 12 && found < 0; ++a) {
+        for (int b = 0; b < (in[(i + a) % n] & 7); ++b)
+            if (((in[(i * 3 + b) % n] ^ a) & 63) == 17) {
+                found = a * 100 + b;
+                break;
+            }
+        out[i] = a;
+    }
+    out[i] = found * 2 + out[i];
+}

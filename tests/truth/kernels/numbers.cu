@@ -49,7 +49,7 @@ MATH_F64(pow, pow(fabs(x), y))
 MATH_F64(erf, erf(x))
 MATH_F64(tgamma, tgamma(fabs(x)))
 MATH_F64(divide, x / y)
-MATH_F64(root, sqrt(fabs(x)) + rsqrt(fabs(y)))
+MATH_F64(root, i % 2 == 0 ? sqrt(fabs(x)) : rsqrt(fabs(y)))
 MATH_F64(fma, fma(x, y, x) - fmin(x, y) * fmax(x, -y))
 
 KERNEL integers(const int *in, long long *out, int n)
