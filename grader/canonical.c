@@ -155,10 +155,15 @@ static void word(struct scan *s)
             keep_line(s);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' || c == '\n';
+}
+
 static void line_end(struct scan *s)
 {
-    while (s->out->length > 0 && strchr(" \t\r\f\v", s->out->data[s->out->length - 1]) != NULL &&
-           s->out->data[s->out->length - 1] != '\0')
+    while (s->out->length > 0 && is_blank(s->out->data[s->out->length - 1]) &&
+           s->out->data[s->out->length - 1] != '\n')
         --s->out->length;
     copy(s, 1);
     s->directive = s->begun = false;
@@ -202,8 +207,7 @@ static bool has_joined_lines(struct slice text)
         if (text.text[i] != '\\')
             continue;
         size_t after = i + 1;
-        while (after < text.length && strchr(" \t\r\f\v", text.text[after]) != NULL &&
-               text.text[after] != '\0')
+        while (after < text.length && is_blank(text.text[after]) && text.text[after] != '\n')
             ++after;
         if (after == text.length || text.text[after] == '\n')
             return true;
@@ -220,6 +224,8 @@ bool canonical_source(struct bytes *out, const char *source, size_t length)
                        memchr(source, JOINED_LINES, length) != NULL || has_joined_lines(scan.text));
     while (!scan.doubt && scan.at < length)
         step(&scan);
+    while (!scan.doubt && out->length > 0 && is_blank(out->data[out->length - 1]))
+        --out->length;
     if (!scan.doubt && !out->failed)
         return true;
     bytes_release(out);

@@ -11,10 +11,10 @@
 #include "bytes.h"
 
 /* CUDA C++ source without the words of its comments: every byte of them becomes a blank (a line end
- * inside one, a mark of its own), blanks at the end of lines go. Tokens, their lines and columns
- * stay. False, and *out is empty, when the text holds what a scan of this kind could misread: raw
- * strings, lines that a backslash joins, trigraphs, quotes that do not close, block comments in
- * #include lines or across the lines of a directive, NUL. */
+ * inside one, a mark of its own), blanks at the end of lines and of the file go. Tokens, their
+ * lines and columns stay. False, and *out is empty, when the text holds what a scan of this kind
+ * could misread: raw strings, lines that a backslash joins, trigraphs, quotes that do not close,
+ * block comments in #include lines or across the lines of a directive, NUL. */
 bool canonical_source(struct bytes *out, const char *source, size_t length);
 
 /* PTX without its .loc and .file lines. False, and *out is empty, when it holds inline assembly,

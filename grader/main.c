@@ -21,6 +21,7 @@ static const struct command {
     {"release", cmd_release, "make a student repository of a lab"},
     {"labs", cmd_labs, "list the labs"},
     {"doctor", cmd_doctor, "what this machine lacks for grading, and what mends it"},
+    {"batch", cmd_batch, "grade a class from its repos"},
     {"worker", cmd_worker, NULL},
     {"repo", cmd_repo, NULL},
     {NULL, NULL, NULL},

@@ -40,18 +40,10 @@ static void add_helpers(struct digester *digester, const char *nvcc)
         AUTO_FREE char *path = path_join(folder, beside[i]);
         add_file(digester, path);
     }
-    const char *path = getenv("PATH");
-    digester_add_text(digester, path);
-    for (; path != NULL && *path != '\0'; path += strspn(path, ":")) {
-        size_t length = strcspn(path, ":");
-        static const char *const names[] = {"gcc", "g++"};
-        for (size_t i = 0; i < COUNT_OF(names); ++i) {
-            AUTO_FREE char *file = NULL;
-            if (asprintf(&file, "%.*s/%s", (int)length, path, names[i]) > 0 &&
-                access(file, X_OK) == 0)
-                add_file(digester, file);
-        }
-        path += length;
+    static const char *const host[] = {"gcc", "g++"};
+    for (size_t i = 0; i < COUNT_OF(host); ++i) {
+        AUTO_FREE char *path = program_find(host[i]);
+        add_file(digester, path);
     }
 }
 

@@ -32,10 +32,16 @@ static int remove_lock(const char *path, const struct stat *info, int type, stru
     return 0;
 }
 
-/* What a killed fetch left: unfinished packs, and locks of refs. Nobody else is at work here: the
- * parent has locked the cache. */
+/* What a killed fetch left: unfinished packs, and locks of refs and of the cache's own files.
+ * Nobody else is at work here: the parent has locked the cache. */
 static void sweep(const char *cache)
 {
+    static const char *const locks[] = {"HEAD.lock", "config.lock", "packed-refs.lock"};
+    for (size_t i = 0; i < COUNT_OF(locks); ++i) {
+        AUTO_FREE char *lock = path_join(cache, locks[i]);
+        if (lock != NULL)
+            (void)unlink(lock);
+    }
     AUTO_FREE char *folder = path_join(cache, "objects/pack");
     AUTO_FREE char *refs = path_join(cache, "refs");
     DIR *packs = folder == NULL ? NULL : opendir(folder);
@@ -56,11 +62,11 @@ git_repository *repo_store_open(struct repo_work *work, int *status)
     bool made = head != NULL && access(head, F_OK) == 0;
     int code = -1;
     *status = 0;
+    if (work->task->kind != REPO_READ)
+        sweep(path);
     if (made) {
         code = git_repository_open_ext(
             &cache, path, GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, NULL);
-        if (code == 0 && work->task->kind != REPO_READ)
-            sweep(path);
     } else if (work->task->kind != REPO_READ) {
         git_repository_init_options options = {.version = GIT_REPOSITORY_INIT_OPTIONS_VERSION};
         options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;

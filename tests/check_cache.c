@@ -378,7 +378,10 @@ static const struct {
     {"int a; /* open\n", "", DOUBT},
     {"int a; \x01\n", "", DOUBT},
     {"", "", SAME},
-    {"// only a comment", "// another", DIFFERENT}, /* of other lengths, without a line end */
+    {"// only a comment", "// another", SAME},
+    {"int a;\n", "int a;", SAME},
+    {"int a;\n\n // x\n\n", "int a;\n", SAME},
+    {"int a;\n/* x\n*/\n", "int a;\n", DIFFERENT}, /* a mark is no blank */
     {"int a = b/c; // d\n", "int a = b/c;\n", SAME},
     {"int a = b/ *c; // d\n", "int a = b/ *c;\n", SAME},
 };

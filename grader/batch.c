@@ -1,0 +1,370 @@
+#include "batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "batch_crew.h"
+#include "batch_progress.h"
+#include "exports.h"
+#include "number.h"
+#include "process.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define WAIT_NS (SECOND_NS / 5)
+#define TRIES 2
+
+/* ---- Before anything is graded ----------------------------------------------------------------*/
+
+struct session {
+    struct batch batch;
+    const struct batch_options *options;
+    struct batch_result *result;
+    struct gradebook *book; /* owned */
+    int lock;               /* owned; -1: none */
+    struct pool *pool;      /* owned */
+    struct batch_progress progress;
+    struct late_policy policy; /* what counts, also where no option says so */
+};
+
+static int make_folder(struct session *s, struct error *err)
+{
+    const char *folder = s->options->folder;
+    struct stat info;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return error_set_errno(err, errno == ENOENT ? ERROR_USAGE : ERROR_INFRASTRUCTURE,
+                               "cannot make the folder %s", folder);
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return error_set(err, ERROR_USAGE, "--out %s is not a folder", folder);
+    /* Grades are nobody else's business, whatever the umask was when the folder was made. */
+    if (info.st_uid == geteuid() && (info.st_mode & 0077) != 0 && chmod(folder, 0700) != 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make %s private", folder);
+    AUTO_FREE char *path = path_join(folder, "lock");
+    s->lock = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (s->lock < 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write into %s", folder);
+    if (flock(s->lock, LOCK_EX | LOCK_NB) != 0)
+        return error_set(err, ERROR_USAGE,
+                         "another batch is at work in %s: wait for it, or take another --out",
+                         folder);
+    return 0;
+}
+
+/* A folder holds the grades of one lab. */
+static int check_lab(struct session *s, struct error *err)
+{
+    AUTO_FREE char *known = NULL;
+    if (gradebook_get(s->book, "lab", &known, err) != 0)
+        return -1;
+    if (known != NULL && strcmp(known, s->options->lab->id) != 0)
+        return error_set(err, ERROR_USAGE,
+                         "%s holds the grades of the lab %s: take another --out for %s",
+                         s->options->folder, known, s->options->lab->id);
+    return known != NULL ? 0 : gradebook_set(s->book, "lab", s->options->lab->id, err);
+}
+
+/* One seed for the class, and for every regrade: --seed, else the one that was drawn first. */
+static int settle_seed(struct session *s, struct error *err)
+{
+    AUTO_FREE char *known = NULL;
+    uint64_t *seed = &s->batch.seed;
+    uint32_t drawn = 0;
+    if (gradebook_get(s->book, "seed", &known, err) != 0)
+        return -1;
+    if (s->options->has_seed)
+        *seed = s->options->seed;
+    else if (known != NULL && number_parse_u64(known, INT64_MAX, seed))
+        return 0;
+    else if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot draw a random seed");
+    else
+        *seed = drawn;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)*seed);
+    return known != NULL && strcmp(known, text) == 0 ? 0
+                                                     : gradebook_set(s->book, "seed", text, err);
+}
+
+static int open_book(struct session *s, struct error *err)
+{
+    AUTO_FREE char *path = path_join(s->options->folder, "gradebook.sqlite");
+    size_t changed = 0;
+    if (path == NULL)
+        return error_no_memory(err);
+    if (gradebook_open(&s->book, path, err) != 0 || check_lab(s, err) != 0 ||
+        settle_seed(s, err) != 0 || gradebook_put_roster(s->book, s->options->roster, err) != 0)
+        return -1;
+    return s->options->overrides == NULL
+               ? 0
+               : gradebook_put_overrides(s->book, s->options->overrides, &changed, err);
+}
+
+/* ---- Who is graded ----------------------------------------------------------------------------*/
+
+static bool listed(const char *const *ids, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(ids[i], id) == 0)
+            return true;
+    return false;
+}
+
+static int mark_picked(struct session *s, enum gradebook_pick pick, bool *picked, struct error *err)
+{
+    struct student_ids ids;
+    if (gradebook_pick(s->book, pick, s->options->since_s, &ids, err) != 0)
+        return -1;
+    /* Both are in the roster's order. */
+    size_t next = 0;
+    for (size_t i = 0; i < s->options->roster->count && next < ids.count; ++i)
+        if (strcmp(s->options->roster->students[i].id, ids.ids[next]) == 0) {
+            picked[i] = true;
+            ++next;
+        }
+    student_ids_release(&ids);
+    return 0;
+}
+
+static int recall_attempt(struct session *s, struct batch_item *item, struct error *err)
+{
+    struct attempt latest = {0};
+    bool found = false;
+    if (gradebook_latest(s->book, item->student->id, ATTEMPT_HEAD, &latest, &found, err) != 0)
+        return -1;
+    if (found) {
+        item->known_key = steal_pointer(&latest.key);
+        item->known_state = steal_pointer(&latest.state);
+        item->known_score = latest.score;
+        item->known_pending = latest.pending;
+        item->known_outcome = latest.outcome;
+    }
+    attempt_release(&latest);
+    return 0;
+}
+
+static int select_students(struct session *s, struct error *err)
+{
+    const struct batch_options *o = s->options;
+    for (size_t i = 0; i < o->student_count; ++i)
+        if (roster_find(o->roster, o->students[i]) == NULL)
+            return error_set(err, ERROR_USAGE, "--student %s: there is no such id in the roster",
+                             o->students[i]);
+    bool all = !o->failed && !o->retry && !o->has_since;
+    AUTO_FREE bool *picked = calloc(o->roster->count + 1, sizeof *picked);
+    s->batch.items = calloc(o->roster->count + 1, sizeof s->batch.items[0]);
+    if (picked == NULL || s->batch.items == NULL)
+        return error_no_memory(err);
+    if ((o->failed && mark_picked(s, PICK_FAILED, picked, err) != 0) ||
+        (o->retry && mark_picked(s, PICK_TROUBLE, picked, err) != 0) ||
+        (o->has_since && mark_picked(s, PICK_SINCE, picked, err) != 0))
+        return -1;
+    for (size_t i = 0; i < o->roster->count; ++i) {
+        const struct student *student = &o->roster->students[i];
+        if ((!all && !picked[i]) ||
+            (o->student_count > 0 && !listed(o->students, o->student_count, student->id)))
+            continue;
+        struct batch_item *item = &s->batch.items[s->batch.item_count++];
+        item->student = student;
+        if (recall_attempt(s, item, err) != 0)
+            return -1;
+    }
+    s->result->selected = s->batch.item_count;
+    return 0;
+}
+
+/* ---- Finished students ------------------------------------------------------------------------*/
+
+/* The student's own files at once: whatever happens later, they are there. */
+static int write_student(struct session *s, const struct batch_item *item, struct error *err)
+{
+    struct standing standing;
+    struct exports_report report = {0};
+    int status = standing_read(&standing, s->book, item->student, s->options->lab,
+                               s->options->deadline, &s->policy, err);
+    if (status == 0)
+        status = exports_write_student(&standing, s->options->lab, s->book, s->options->folder,
+                                       &report, err);
+    problems_release(&report.notes);
+    standing_release(&standing);
+    return status;
+}
+
+static void say_score(struct session *s, const struct batch_item *item, const char *word,
+                      int64_t score, int64_t pending)
+{
+    if (pending > 0)
+        batch_progress_line(&s->progress, item->student->id, "%s %lld/%d (%lld pending)", word,
+                            (long long)score, lab_max_score(s->options->lab), (long long)pending);
+    else
+        batch_progress_line(&s->progress, item->student->id, "%s %lld/%d", word, (long long)score,
+                            lab_max_score(s->options->lab));
+}
+
+static int take_attempt(struct session *s, struct batch_item *item, struct error *err)
+{
+    struct attempt *attempt = &item->attempt;
+    if (gradebook_record(s->book, item->student->id, attempt, err) != 0 ||
+        write_student(s, item, err) != 0)
+        return -1;
+    s->result->regraded += attempt->outcome == ATTEMPT_GRADED;
+    s->result->missing += attempt->outcome == ATTEMPT_MISSING;
+    s->result->broken += attempt->outcome == ATTEMPT_BROKEN;
+    s->progress.failed += attempt->outcome != ATTEMPT_GRADED;
+    if (attempt->outcome == ATTEMPT_GRADED)
+        say_score(s, item, "graded", attempt->score, attempt->pending);
+    else
+        batch_progress_line(&s->progress, item->student->id, "%s: %s",
+                            attempt_outcome_word(attempt->outcome), attempt->reason);
+    return 0;
+}
+
+static void take_unchanged(struct session *s, const struct batch_item *item)
+{
+    ++s->result->unchanged;
+    ++s->progress.unchanged;
+    s->progress.failed += item->known_outcome != ATTEMPT_GRADED;
+    if (item->known_outcome == ATTEMPT_GRADED)
+        say_score(s, item, "unchanged", item->known_score, item->known_pending);
+    else
+        batch_progress_line(&s->progress, item->student->id, "unchanged: %s",
+                            attempt_outcome_word(item->known_outcome));
+}
+
+/* Trouble passes, perhaps: once more, behind all the others. */
+static int take_trouble(struct session *s, struct batch_item *item, bool *again, struct error *err)
+{
+    *again = item->passing && ++item->tries < TRIES;
+    if (*again) {
+        batch_item_reset(item);
+        pool_add(s->pool, STAGE_FETCH, (size_t)(item - s->batch.items));
+        return 0;
+    }
+    ++s->result->trouble;
+    ++s->progress.failed;
+    batch_progress_line(&s->progress, item->student->id, "not graded: %s", item->err.text);
+    return gradebook_record_trouble(s->book, item->student->id, item->err.text, err);
+}
+
+static int take_item(struct session *s, struct batch_item *item, struct error *err)
+{
+    int status = 0;
+    bool again = false;
+    switch (item->end) {
+    case ITEM_ATTEMPT:
+        status = take_attempt(s, item, err);
+        break;
+    case ITEM_UNCHANGED:
+        take_unchanged(s, item);
+        break;
+    case ITEM_TROUBLE:
+        status = take_trouble(s, item, &again, err);
+        break;
+    case ITEM_UNDERWAY:
+    case ITEM_STOPPED:
+        return 0;
+    }
+    if (again || status != 0)
+        return status;
+    ++s->result->finished;
+    ++s->progress.done;
+    batch_item_release(item);
+    return 0;
+}
+
+static void count_stages(struct session *s)
+{
+    s->progress.running = 0;
+    for (size_t stage = 0; stage < STAGE_COUNT; ++stage) {
+        size_t working = 0, waiting = 0;
+        pool_counts(s->pool, stage, &working, &waiting);
+        s->progress.running += working;
+    }
+    size_t left = s->batch.item_count - s->progress.done;
+    s->progress.waiting = left > s->progress.running ? left - s->progress.running : 0;
+}
+
+static int grade_all(struct session *s, struct error *err)
+{
+    int status = 0;
+    while (status == 0 && s->result->finished < s->batch.item_count && !process_interrupted()) {
+        size_t index = pool_wait(s->pool, WAIT_NS);
+        if (index != POOL_DONE)
+            status = take_item(s, &s->batch.items[index], err);
+        if (s->progress.terminal) {
+            count_stages(s);
+            batch_progress_show(&s->progress, false);
+        }
+    }
+    pool_stop(s->pool);
+    /* What was finished while the others were told to stop. */
+    for (size_t index; status == 0 && (index = pool_wait(s->pool, 0)) != POOL_DONE;)
+        if (s->batch.items[index].end != ITEM_TROUBLE)
+            status = take_item(s, &s->batch.items[index], err);
+    if (status == 0 && s->result->finished < s->batch.item_count)
+        status = error_set(err, ERROR_INTERRUPTED, "interrupted");
+    return status;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------*/
+
+static int finish(struct session *s, struct error *err)
+{
+    const struct batch_options *o = s->options;
+    struct batch_result *result = s->result;
+    const struct exports_options exports = {.folder = o->folder, .canvas = o->canvas};
+    struct exports_report report = {0};
+    if (standings_read(&result->standings, s->book, o->roster, o->lab, o->deadline, &s->policy,
+                       err) != 0 ||
+        exports_write(&result->standings, s->book, &exports, &report, err) != 0)
+        return -1;
+    result->notes = report.notes;
+    summary_make(&result->summary, &result->standings);
+    result->summary.cached = result->unchanged;
+    return 0;
+}
+
+static void session_close(struct session *s)
+{
+    pool_close(s->pool);
+    crew_release(&s->batch);
+    (void)pthread_mutex_destroy(&s->batch.numbers_lock);
+    gradebook_close(s->book);
+    if (s->lock >= 0)
+        (void)close(s->lock);
+}
+
+int batch_run(struct batch_result *ret, const struct batch_options *options, struct error *err)
+{
+    *ret = (struct batch_result){0};
+    struct session s = {.options = options,
+                        .result = ret,
+                        .lock = -1,
+                        .policy = options->late != NULL ? *options->late : late_policy_none(),
+                        .batch = {.options = options, .now_s = (int64_t)time(NULL)}};
+    (void)pthread_mutex_init(&s.batch.numbers_lock, NULL);
+    int status = -1;
+    if (make_folder(&s, err) == 0 && open_book(&s, err) == 0 &&
+        crew_find_machine(&s.batch, err) == 0 && batch_settings(&s.batch, err) == 0 &&
+        select_students(&s, err) == 0) {
+        ret->seed = s.batch.seed;
+        batch_progress_begin(&s.progress, s.batch.item_count);
+        status = crew_start(&s.pool, &s.batch, err);
+        if (status == 0)
+            status = grade_all(&s, err);
+        batch_progress_end(&s.progress);
+        if (status == 0)
+            status = finish(&s, err);
+    }
+    session_close(&s);
+    return status;
+}
+
+void batch_result_release(struct batch_result *result)
+{
+    standings_release(&result->standings);
+    problems_release(&result->notes);
+    *result = (struct batch_result){0};
+}

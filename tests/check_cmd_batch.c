@@ -1,0 +1,443 @@
+/* check_cmd_batch.c - `spillway batch` as an instructor meets it: a class of small repos, the real
+ * program, and a toolkit of shell scripts. */
+#include "testing.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "files.h"
+#include "gradebook.h"
+#include "support_school.h"
+#include "support_git.h"
+
+#define QUICK "--executor", "none"
+#define STUDENTS 12 /* two of each kind */
+
+static struct school school;
+static char out[560];
+
+static void set_up(size_t students, const char *delay)
+{
+    school_make(&school, students, delay);
+    (void)snprintf(out, sizeof out, "%s/out", school.folder);
+}
+
+#define BATCH(...) school_batch(&school, out, (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_says(const struct process_result *result, const char *part)
+{
+    ck_assert_msg(strstr(bytes_text(&result->output), part) != NULL ||
+                      strstr(bytes_text(&result->error), part) != NULL,
+                  "expected \"%s\" in\n%.1500s%.900s", part, bytes_text(&result->output),
+                  bytes_text(&result->error));
+}
+
+static void run(int exit_code, const char *const *arguments, const char *const *parts)
+{
+    struct process_result result = school_batch(&school, out, arguments);
+    ck_assert_msg(result.exit_code == exit_code, "exit status %d\n%s%s", result.exit_code,
+                  bytes_text(&result.output), bytes_text(&result.error));
+    for (; *parts != NULL; ++parts)
+        assert_says(&result, *parts);
+    process_result_release(&result);
+}
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct bytes read_out(const char *folder, const char *name)
+{
+    struct bytes content;
+    const char *path = support_path(folder, name);
+    ck_assert_msg(file_read(&content, path, (size_t)16 << 20, false) == FILE_READ, "%s", path);
+    return content;
+}
+
+static void assert_in(const char *name, const char *part)
+{
+    struct bytes content = read_out(out, name);
+    ck_assert_msg(strstr(bytes_text(&content), part) != NULL, "expected \"%s\" in %s:\n%.2500s",
+                  part, name, bytes_text(&content));
+    bytes_release(&content);
+}
+
+static size_t calls(const char *name)
+{
+    struct bytes note = fake_toolkit_note(&school.toolkit, name);
+    size_t count = note.length / 2;
+    bytes_release(&note);
+    return count;
+}
+
+/* ---- A class ---------------------------------------------------------------------------------*/
+
+START_TEST(a_class_is_graded)
+{
+    set_up(STUDENTS, "");
+    run(0, LIST(QUICK),
+        LIST("s001             graded 75/100 (25 pending)", "s002             graded",
+             "s004             graded", "s005             missing: The repo is empty",
+             "s006             missing: Commit", "12 students", "graded          8",
+             "missing         4", "seed 17"));
+    static const char *const files[] = {"grades.csv",
+                                        "pending.csv",
+                                        "gradebook.sqlite",
+                                        "students/s001/feedback.txt",
+                                        "students/s001/result.json",
+                                        "students/s005/feedback.txt"};
+    for (size_t i = 0; i < COUNT_OF(files); ++i)
+        ck_assert_msg(access(support_path(out, files[i]), R_OK) == 0, "%s", files[i]);
+    assert_in("students/s004/feedback.txt", "BROKEN");
+    assert_in("students/s002/feedback.txt", "the newest commit");
+    struct stat info;
+    ck_assert_int_eq(stat(out, &info), 0);
+    ck_assert_uint_eq(info.st_mode & 0777, 0700);
+    /* Right, near copy and blank have the same code: one compile, and one for each broken one. */
+    ck_assert_uint_eq(calls("nvcc-calls"), 3);
+    ck_assert_uint_eq(calls("ptxas-calls"), 2);
+}
+END_TEST
+
+START_TEST(what_has_not_changed_is_not_graded_again)
+{
+    set_up(STUDENTS, "");
+    run(0, LIST(QUICK), LIST("graded          8"));
+    struct bytes before = read_out(out, "grades.csv");
+    run(0, LIST(QUICK),
+        LIST("s001             unchanged 75/100", "s005             unchanged: missing",
+             "cached         12"));
+    ck_assert_uint_eq(calls("nvcc-calls"), 3);
+    struct bytes after = read_out(out, "grades.csv");
+    ck_assert_str_eq(bytes_text(&before), bytes_text(&after));
+    /* One student goes on working. */
+    AUTO_FREE char *source = school_source();
+    school_hand_in(&school, 5, source, NULL);
+    run(0, LIST(QUICK),
+        LIST("s005             graded", "s006             unchanged", "cached         11"));
+    ck_assert_uint_eq(calls("nvcc-calls"), 3); /* others had the same source */
+    /* Another seed is another grading. */
+    run(0, LIST(QUICK, "--seed", "18"), LIST("s001             graded", "seed 18"));
+    run(0, LIST(QUICK, "--seed", "18", "--force"), LIST("s001             graded"));
+    bytes_release(&before);
+    bytes_release(&after);
+}
+END_TEST
+
+START_TEST(some_can_be_picked)
+{
+    set_up(6, "");
+    run(0, LIST(QUICK, "--student", "s001,s003"),
+        LIST("s001             graded", "s003             graded", "waiting         4"));
+    run(0, LIST(QUICK, "--student", "s004", "--student", "s005"),
+        LIST("s004             graded", "s005             missing", "waiting         2"));
+    run(2, LIST(QUICK, "--student", "s007"), LIST("--student s007: there is no such id"));
+    run(0, LIST(QUICK), LIST("s002             graded", "s001             unchanged"));
+    struct process_result failed = BATCH(QUICK, "--failed", "--force");
+    assert_says(&failed, "s004             graded");
+    assert_says(&failed, "s005             missing");
+    ck_assert_ptr_null(strstr(bytes_text(&failed.output), "s001 "));
+    process_result_release(&failed);
+    run(0, LIST(QUICK, "--since", "2020-01-01 00:00 UTC"), LIST("s001             unchanged"));
+    struct process_result since = BATCH(QUICK, "--since", "2100-01-01 00:00 UTC");
+    ck_assert_ptr_null(strstr(bytes_text(&since.output), "s001 "));
+    process_result_release(&since);
+}
+END_TEST
+
+START_TEST(trouble_is_apart_and_tried_again)
+{
+    set_up(3, "");
+    char hidden[560];
+    (void)snprintf(hidden, sizeof hidden, "%s-away", school_repo(&school, 2));
+    ck_assert_int_eq(rename(school_repo(&school, 2), hidden), 0);
+    run(3, LIST(QUICK),
+        LIST("s001             graded", "s002             not graded: There is no folder",
+             "trouble         1", "1 student could not be graded", "--retry"));
+    assert_in("trouble.csv", "s002,");
+    ck_assert_int_eq(rename(hidden, school_repo(&school, 2)), 0);
+    struct process_result again = BATCH(QUICK, "--retry");
+    ck_assert_int_eq(again.exit_code, 0);
+    assert_says(&again, "s002             graded");
+    ck_assert_ptr_null(strstr(bytes_text(&again.output), "s001 "));
+    process_result_release(&again);
+    /* A repo that is gone later leaves what was graded. */
+    ck_assert_int_eq(rename(school_repo(&school, 2), hidden), 0);
+    run(3, LIST(QUICK), LIST("s002             not graded", "graded          3"));
+}
+END_TEST
+
+START_TEST(points_by_hand_hold)
+{
+    set_up(3, "");
+    const char *path = support_path(school.folder, "appeals.csv");
+    static const char appeals[] =
+        "student,mark,points,reason\ns003,shift.frame,0,copied\ns003,counts.decayNarrow,3,shown\n";
+    testing_write(path, appeals, sizeof appeals - 1);
+    run(0, LIST(QUICK, "--override", path), LIST("s003             graded"));
+    assert_in("students/s003/feedback.txt", "copied");
+    run(0, LIST(QUICK), LIST("s003             unchanged"));
+    assert_in("students/s003/feedback.txt", "copied");
+    static const char wrong[] = "student,mark,points,reason\ns009,shift.frame,0,x\ns001,none,0,x\n";
+    testing_write(path, wrong, sizeof wrong - 1);
+    run(2, LIST(QUICK, "--override", path), LIST("s009", "none", "2 problems: nothing was graded"));
+}
+END_TEST
+
+/* ---- Refusals --------------------------------------------------------------------------------*/
+
+static const struct {
+    const char *arguments[5];
+    const char *said;
+} refusals[] = {
+    {{"--lab", "day99"}, "there is no lab \"day99\""},
+    {{"--deadline", "tomorrow"}, "--deadline \"tomorrow\""},
+    {{"--zone", "Mars/Olympus"}, "--zone Mars/Olympus"},
+    {{"--late", "percent=ten"}, "percent"},
+    {{"--tag", "x", "--head"}, "--tag and --head"},
+    {{"--jobs", "0"}, "--jobs"},
+    {{"--executor", "cloud"}, "auto, gpu, emulator or none"},
+    {{"--arch", "sm_999"}, "nvcc 13.0.88 does not compile for sm_999"},
+    {{"--sandbox", "maybe"}, "auto, on or off"},
+    {{"--bogus"}, "--bogus"},
+    {{"another.csv"}, "one roster at a time"},
+    {{"--override", "none.csv"}, "none.csv"},
+};
+
+START_TEST(refused)
+{
+    set_up(1, "");
+    struct process_result result = school_batch(&school, out, refusals[_i].arguments);
+    ck_assert_int_eq(result.exit_code, 2);
+    assert_says(&result, refusals[_i].said);
+    process_result_release(&result);
+}
+END_TEST
+
+START_TEST(another_batch_is_at_work)
+{
+    set_up(1, "");
+    run(0, LIST(QUICK), LIST("graded"));
+    AUTO_CLOSE int fd = open(support_path(out, "lock"), O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    run(2, LIST(QUICK), LIST("another batch is at work"));
+}
+END_TEST
+
+START_TEST(a_folder_is_of_one_lab)
+{
+    set_up(1, "");
+    struct gradebook *book = NULL;
+    struct error err = {0};
+    ck_assert_int_eq(mkdir(out, 0755), 0);
+    ck_assert_int_eq(gradebook_open(&book, support_path(out, "gradebook.sqlite"), &err), 0);
+    ck_assert_int_eq(gradebook_set(book, "lab", "another-lab", &err), 0);
+    gradebook_close(book);
+    run(2, LIST(QUICK), LIST("holds the grades of the lab another-lab"));
+}
+END_TEST
+
+/* ---- Stopped and going on --------------------------------------------------------------------*/
+
+struct child {
+    pid_t pid;
+    int output; /* both streams */
+};
+
+static struct child start(void)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    struct child child = {.pid = fork(), .output = ends[0]};
+    ck_assert_int_ge(child.pid, 0);
+    if (child.pid == 0) {
+        (void)dup2(ends[1], STDOUT_FILENO);
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        (void)setenv("CUDA_HOME", school.toolkit.home, 1);
+        (void)setenv("PATH", "/usr/bin:/bin", 1); /* as testing_spillway() has it */
+        (void)execl(testing_binary(), "spillway", "batch", school.roster, "--lab",
+                    "day17-registers", "--out", out, "--seed", "17", "--sandbox", "off",
+                    "--executor", "emulator", "--elements", "3000", (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    return child;
+}
+
+/* Reads until `lines` students are finished, or the end. */
+static struct bytes read_lines(const struct child *child, size_t lines)
+{
+    struct bytes text = bytes_with_limit((size_t)1 << 20);
+    char c = '\0';
+    while (lines > 0 && read(child->output, &c, 1) == 1) {
+        bytes_append(&text, &c, 1);
+        lines -= c == '\n';
+    }
+    return text;
+}
+
+static int end(struct child *child, int signal)
+{
+    int status = 0;
+    if (signal != 0)
+        (void)kill(child->pid, signal);
+    ck_assert_int_eq(waitpid(child->pid, &status, 0), child->pid);
+    (void)close(child->output);
+    return status;
+}
+
+/* The gradebook opens, and holds everybody whose line was printed. */
+static void assert_holds(const char *printed)
+{
+    struct gradebook *book = NULL;
+    struct error err = {0};
+    if (access(support_path(out, "gradebook.sqlite"), F_OK) != 0) {
+        ck_assert_str_eq(printed, "");
+        return;
+    }
+    ck_assert_msg(gradebook_open(&book, support_path(out, "gradebook.sqlite"), &err) == 0, "%s",
+                  err.text);
+    AUTO_FREE char *copy = strdup(printed);
+    char *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
+        char id[5];
+        struct attempt attempt;
+        bool found = false;
+        if (line[0] != 's' || strstr(line, "graded") == NULL || strstr(line, "not graded") != NULL)
+            continue;
+        (void)snprintf(id, sizeof id, "%.4s", line);
+        ck_assert_int_eq(gradebook_latest(book, id, 0, &attempt, &found, &err), 0);
+        ck_assert_msg(found, "%s was said to be finished, and is not in the gradebook", id);
+        attempt_release(&attempt);
+    }
+    gradebook_close(book);
+}
+
+static const char *const compared[] = {"grades.csv", "pending.csv", "explanations.csv",
+                                       "trouble.csv"};
+
+static void assert_same_file(const char *a, const char *b, const char *name)
+{
+    struct bytes one = read_out(a, name), other = read_out(b, name);
+    const char *x = bytes_text(&one), *y = bytes_text(&other);
+    size_t at = 0, line = 0;
+    for (; x[at] != '\0' && x[at] == y[at]; ++at)
+        line = x[at] == '\n' ? at + 1 : line;
+    ck_assert_msg(one.length == other.length && x[at] == '\0', "%s differs:\n%.900s\n---\n%.900s",
+                  name, x + line, y + line);
+    bytes_release(&one);
+    bytes_release(&other);
+}
+
+static void assert_same_results(const char *a, const char *b)
+{
+    for (size_t i = 0; i < COUNT_OF(compared); ++i)
+        assert_same_file(a, b, compared[i]);
+    for (size_t i = 1; i <= school.students; ++i) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "students/s%03zu/feedback.txt", i);
+        assert_same_file(a, b, name);
+        (void)snprintf(name, sizeof name, "students/s%03zu/result.json", i);
+        assert_same_file(a, b, name);
+    }
+}
+
+/* The class graded without a stop, in out-straight. */
+static void grade_straight(char straight[600])
+{
+    (void)snprintf(straight, 600, "%s-straight", out);
+    struct process_result result =
+        school_batch(&school, straight, LIST("--executor", "emulator", "--elements", "3000"));
+    ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.error));
+    process_result_release(&result);
+}
+
+static void finish_and_compare(const char *straight)
+{
+    struct process_result result = BATCH("--executor", "emulator", "--elements", "3000");
+    ck_assert_msg(result.exit_code == 0, "%s%s", bytes_text(&result.output),
+                  bytes_text(&result.error));
+    process_result_release(&result);
+    assert_same_results(straight, out);
+}
+
+static size_t kills(void)
+{
+    const char *wish = getenv("SPILLWAY_TEST_KILLS");
+    return wish != NULL && strcmp(wish, "100") == 0 ? 100 : 10;
+}
+
+START_TEST(killed_at_any_moment_nothing_is_lost)
+{
+    char straight[600];
+    set_up(STUDENTS, "sleep 0.05");
+    struct timespec began, ended;
+    (void)clock_gettime(CLOCK_MONOTONIC, &began);
+    grade_straight(straight);
+    (void)clock_gettime(CLOCK_MONOTONIC, &ended);
+    int64_t whole_us =
+        (ended.tv_sec - began.tv_sec) * 1000000 + (ended.tv_nsec - began.tv_nsec) / 1000;
+    unsigned seed = (unsigned)began.tv_nsec;
+    for (size_t i = 0; i < kills(); ++i) {
+        /* Anew at times, so that every moment has its turn. */
+        if (i % 3 == 0) {
+            (void)snprintf(out, sizeof out, "%s/out-%zu", school.folder, i);
+        }
+        struct child child = start();
+        (void)usleep((useconds_t)((uint64_t)rand_r(&seed) % (uint64_t)whole_us));
+        (void)kill(child.pid, SIGKILL);
+        struct bytes printed = read_lines(&child, SIZE_MAX);
+        (void)end(&child, 0);
+        assert_holds(bytes_text(&printed));
+        bytes_release(&printed);
+        if (i % 3 == 2 || i + 1 == kills())
+            finish_and_compare(straight);
+    }
+}
+END_TEST
+
+START_TEST(interrupted_it_ends_cleanly_and_says_how_to_go_on)
+{
+    char straight[600];
+    set_up(STUDENTS, "sleep 0.2");
+    grade_straight(straight);
+    struct child child = start();
+    struct bytes first = read_lines(&child, 2);
+    (void)kill(child.pid, SIGINT);
+    struct bytes rest = read_lines(&child, SIZE_MAX);
+    int status = end(&child, 0);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 130, "%x: %s", (unsigned)status,
+                  bytes_text(&rest));
+    ck_assert_msg(strstr(bytes_text(&rest), "the same command goes on") != NULL, "%s",
+                  bytes_text(&rest));
+    assert_holds(bytes_text(&first));
+    bytes_release(&first);
+    bytes_release(&rest);
+    finish_and_compare(straight);
+}
+END_TEST
+
+Suite *suite_cmd_batch(void)
+{
+    Suite *suite = suite_create("cmd_batch");
+    TCase *tests = tcase_create("class");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, a_class_is_graded);
+    tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
+    tcase_add_test(tests, some_can_be_picked);
+    tcase_add_test(tests, trouble_is_apart_and_tried_again);
+    tcase_add_test(tests, points_by_hand_hold);
+    tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
+    tcase_add_test(tests, another_batch_is_at_work);
+    tcase_add_test(tests, a_folder_is_of_one_lab);
+    suite_add_tcase(suite, tests);
+    TCase *stops = tcase_create("stops");
+    tcase_set_timeout(stops, 1200);
+    tcase_add_test(stops, interrupted_it_ends_cleanly_and_says_how_to_go_on);
+    tcase_add_test(stops, killed_at_any_moment_nothing_is_lost);
+    suite_add_tcase(suite, stops);
+    return suite;
+}
