@@ -315,6 +315,51 @@ START_TEST(who_is_left_out_of_canvas_is_said)
 }
 END_TEST
 
+/* ARCHITECTURE.md names every column, and every table of the gradebook. */
+START_TEST(formats_are_documented)
+{
+    struct bytes map;
+    start();
+    export("none");
+    ck_assert_int_eq(file_read(&map, "ARCHITECTURE.md", (size_t)1 << 20, false), FILE_READ);
+    static const char *const names[] = {"grades.csv", "pending.csv", "trouble.csv",
+                                        "explanations.csv"};
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
+        struct csv csv = table(names[i]);
+        char row[32];
+        (void)snprintf(row, sizeof row, "\n| `%s` |", names[i]);
+        const char *line = strstr(map.data, row);
+        ck_assert_msg(line != NULL, "%s", row);
+        AUTO_FREE char *documented = strndup(line + 1, strcspn(line + 1, "\n"));
+        size_t columns = csv.rows[0].count - (i == 0 ? support_lab.criterion_count : 0);
+        for (size_t j = 0; j < columns; ++j) {
+            char quoted[64];
+            (void)snprintf(quoted, sizeof quoted, "`%s`", csv_cell(&csv.rows[0], j));
+            ck_assert_msg(strstr(documented, quoted) != NULL, "%s: %s", names[i], quoted);
+        }
+        csv_release(&csv);
+    }
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open(support_path(folder, "gradebook.sqlite"), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'table'",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    const char *paragraph = strstr(map.data, "The gradebook, `gradebook.sqlite`");
+    ck_assert_ptr_nonnull(paragraph);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        char quoted[64];
+        (void)snprintf(quoted, sizeof quoted, "`%s`",
+                       (const char *)sqlite3_column_text(statement, 0));
+        ck_assert_msg(strstr(paragraph, quoted) != NULL, "%s", quoted);
+    }
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    bytes_release(&map);
+    stop();
+}
+END_TEST
+
 /* ---- How they are written -------------------------------------------------------------------- */
 
 static void assert_private(const char *path, size_t *files)
@@ -518,6 +563,7 @@ Suite *suite_exports(void)
     tcase_add_test(tests, who_waits_has_no_score);
     tcase_add_loop_test(tests, files_hold, 0, COUNT_OF(holds));
     tcase_add_test(tests, who_is_left_out_of_canvas_is_said);
+    tcase_add_test(tests, formats_are_documented);
     tcase_add_test(tests, files_are_private);
     tcase_add_test(tests, only_what_changes_is_written);
     tcase_add_test(tests, one_student_alone);
