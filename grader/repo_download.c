@@ -19,6 +19,9 @@ static int download(struct repo_work *work, git_remote *remote, bool all_branche
     options.callbacks = repo_talk_callbacks(work);
     options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
     options.update_fetchhead = 0;
+#ifdef REPO_TALK_REDIRECTS
+    options.follow_redirects = REPO_TALK_REDIRECTS(work);
+#endif
     options.proxy_opts.version = GIT_PROXY_OPTIONS_VERSION;
     options.proxy_opts.type = GIT_PROXY_AUTO;
     return git_remote_download(remote, &wish, &options);

@@ -4,7 +4,7 @@
  * went through: what a merge after the cut-off brought in was not on the branch in time, whatever
  * dates it bears. A push log says when a tip arrived, a tag's date when it was made; a commit's
  * date is its author's word, so it is believed, and flagged where it cannot be true. */
-#include "repo_work.h"
+#include "repo_pick.h"
 
 #include <stdarg.h>
 #include <time.h>
@@ -14,7 +14,6 @@
 #define SKEW_S 60        /* clocks of two machines differ */
 #define FUTURE_S 600     /* and so does ours from theirs */
 #define LOOKED_BACK 2000 /* commits before the chosen one whose dates are compared */
-#define DATE_BYTES 48
 
 int repo_commit_lookup(git_commit **ret, git_repository *repository, const git_oid *id)
 {
@@ -32,47 +31,49 @@ int repo_commit_lookup(git_commit **ret, git_repository *repository, const git_o
 }
 
 /* Into the range that a reply may have. */
-static int64_t clamp_time(int64_t unix_s)
+int64_t repo_pick_time(int64_t unix_s)
 {
     const int64_t first = INT64_C(-62135596800), last = INT64_C(253402300799);
     return unix_s < first ? first : unix_s > last ? last : unix_s;
 }
 
-static int32_t clamp_offset(int minutes)
+int32_t repo_pick_offset(int minutes)
 {
     return minutes < -1440 || minutes > 1440 ? 0 : minutes * 60;
 }
 
 /* "2026-03-01 22:10:05 +01:00" */
-static const char *date(char into[DATE_BYTES], int64_t unix_s, int32_t offset_s)
+const char *repo_pick_date(char into[REPO_DATE_BYTES], int64_t unix_s, int32_t offset_s)
 {
-    time_t local = (time_t)(clamp_time(unix_s) + offset_s);
+    time_t local = (time_t)(repo_pick_time(unix_s) + offset_s);
     struct tm parts;
     size_t used = gmtime_r(&local, &parts) == NULL
                       ? 0
-                      : strftime(into, DATE_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
+                      : strftime(into, REPO_DATE_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
     int minutes = abs(offset_s) / 60;
-    (void)snprintf(into + used, DATE_BYTES - used, " %c%02d:%02d", offset_s < 0 ? '-' : '+',
+    (void)snprintf(into + used, REPO_DATE_BYTES - used, " %c%02d:%02d", offset_s < 0 ? '-' : '+',
                    minutes / 60 % 100, minutes % 60);
     return into;
 }
 
-static int64_t date_of(const git_commit *commit)
+int64_t repo_pick_date_of(const git_commit *commit)
 {
-    return clamp_time(git_commit_time(commit));
+    return repo_pick_time(git_commit_time(commit));
 }
 
-static const char *commit_date(char into[DATE_BYTES], const git_commit *commit)
+static const char *commit_date(char into[REPO_DATE_BYTES], const git_commit *commit)
 {
-    return date(into, git_commit_time(commit), clamp_offset(git_commit_time_offset(commit)));
+    return repo_pick_date(into, git_commit_time(commit),
+                          repo_pick_offset(git_commit_time_offset(commit)));
 }
 
-static const char *cutoff(char into[DATE_BYTES], const struct repo_task *task)
+const char *repo_pick_cutoff(char into[REPO_DATE_BYTES], const struct repo_task *task)
 {
-    return task->cutoff_text[0] != '\0' ? task->cutoff_text : date(into, task->cutoff_s, 0);
+    return task->cutoff_text[0] != '\0' ? task->cutoff_text
+                                        : repo_pick_date(into, task->cutoff_s, 0);
 }
 
-static const char *short_name(const char *ref)
+const char *repo_pick_short_name(const char *ref)
 {
     static const char *const beginnings[] = {"refs/heads/", "refs/tags/"};
     for (size_t i = 0; i < COUNT_OF(beginnings); ++i)
@@ -86,9 +87,7 @@ static void short_id(char into[8], const git_oid *id)
     (void)git_oid_tostr(into, 8, id);
 }
 
-static void choose(struct repo_work *work, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void choose(struct repo_work *work, const char *format, ...)
+void repo_pick_because(struct repo_work *work, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -98,11 +97,11 @@ static void choose(struct repo_work *work, const char *format, ...)
 }
 
 /* What is known of a commit whoever chose it. */
-static void take(struct repo_work *work, git_commit *commit)
+void repo_pick_take(struct repo_work *work, git_commit *commit)
 {
     git_oid_tostr(work->reply.commit, sizeof work->reply.commit, git_commit_id(commit));
-    work->reply.commit_s = date_of(commit);
-    work->reply.commit_offset_s = clamp_offset(git_commit_time_offset(commit));
+    work->reply.commit_s = repo_pick_date_of(commit);
+    work->reply.commit_offset_s = repo_pick_offset(git_commit_time_offset(commit));
     work->reply.unix_s = work->reply.commit_s;
     work->reply.source = REPO_TIME_COMMIT;
 }
@@ -121,19 +120,19 @@ static int cannot_read(struct repo_work *work, const git_oid *id)
 
 /* ---- Dates that cannot be true --------------------------------------------------------------- */
 
-static void look_at_future(struct repo_work *work, const git_oid *id, int64_t unix_s)
+void repo_pick_look_at_future(struct repo_work *work, const git_oid *id, int64_t unix_s)
 {
-    char hex[8], when[DATE_BYTES];
+    char hex[8], when[REPO_DATE_BYTES];
     short_id(hex, id);
     if (unix_s > work->task->now_s + FUTURE_S)
         repo_work_flag(work, REPO_FLAG_FUTURE, "%s is dated %s, which is still to come", hex,
-                       date(when, unix_s, 0));
+                       repo_pick_date(when, unix_s, 0));
 }
 
 static void look_at_order(struct repo_work *work, git_commit *child, git_commit *parent)
 {
-    char hex[8], parent_hex[8], when[DATE_BYTES], parent_when[DATE_BYTES];
-    if (date_of(child) + SKEW_S >= date_of(parent))
+    char hex[8], parent_hex[8], when[REPO_DATE_BYTES], parent_when[REPO_DATE_BYTES];
+    if (repo_pick_date_of(child) + SKEW_S >= repo_pick_date_of(parent))
         return;
     short_id(hex, git_commit_id(child));
     short_id(parent_hex, git_commit_id(parent));
@@ -158,7 +157,7 @@ static void look_back(struct repo_work *work, git_repository *cache, git_commit 
         if (id == NULL || repo_commit_lookup(&parent, cache, id) != 0)
             break;
         look_at_order(work, child, parent);
-        look_at_future(work, git_commit_id(parent), date_of(parent));
+        repo_pick_look_at_future(work, git_commit_id(parent), repo_pick_date_of(parent));
         git_commit_free(child);
         child = parent;
     }
@@ -177,7 +176,7 @@ static void look_at_merge(struct repo_work *work, git_repository *cache, git_com
         return;
     short_id(hex, git_commit_id(merge));
     short_id(other_hex, id);
-    if (date_of(other) <= work->task->cutoff_s)
+    if (repo_pick_date_of(other) <= work->task->cutoff_s)
         repo_work_flag(work, REPO_FLAG_MERGED,
                        "merge %s came after the cut-off and brought in %s, which is dated before: "
                        "not graded, since the branch had it too late",
@@ -187,21 +186,21 @@ static void look_at_merge(struct repo_work *work, git_repository *cache, git_com
 
 static int too_late(struct repo_work *work, git_commit *first)
 {
-    char when[DATE_BYTES], until[DATE_BYTES];
+    char when[REPO_DATE_BYTES], until[REPO_DATE_BYTES];
     return repo_work_refuse(work, REPO_NOTHING_IN_TIME,
                             "there is no commit on %s at or before %s: the first one is dated %s",
-                            short_name(work->task->graded_ref), cutoff(until, work->task),
-                            commit_date(when, first));
+                            repo_pick_short_name(work->task->graded_ref),
+                            repo_pick_cutoff(until, work->task), commit_date(when, first));
 }
 
 static int cut_short(struct repo_work *work, git_commit *oldest)
 {
-    char when[DATE_BYTES], until[DATE_BYTES];
+    char when[REPO_DATE_BYTES], until[REPO_DATE_BYTES];
     return repo_work_refuse(work, REPO_SHALLOW,
                             "the history of %s is cut off (a shallow clone): its oldest commit is "
                             "dated %s, so the last one at or before %s cannot be found",
-                            short_name(work->task->graded_ref), commit_date(when, oldest),
-                            cutoff(until, work->task));
+                            repo_pick_short_name(work->task->graded_ref), commit_date(when, oldest),
+                            repo_pick_cutoff(until, work->task));
 }
 
 /* Goes back from the tip to the first commit in time. *ret stays NULL after a refusal. */
@@ -213,8 +212,8 @@ static int walk_to_cutoff(struct repo_work *work, git_repository *cache, git_com
         return repo_work_machine(work, "out of memory");
     int status = 0;
     for (size_t steps = 0;; ++steps) {
-        look_at_future(work, git_commit_id(at), date_of(at));
-        if (!work->task->has_cutoff || date_of(at) <= work->task->cutoff_s) {
+        repo_pick_look_at_future(work, git_commit_id(at), repo_pick_date_of(at));
+        if (!work->task->has_cutoff || repo_pick_date_of(at) <= work->task->cutoff_s) {
             *ret = at;
             return 0;
         }
@@ -243,24 +242,25 @@ static int walk_to_cutoff(struct repo_work *work, git_repository *cache, git_com
 static int pick_by_date(struct repo_work *work, git_repository *cache, git_commit *tip,
                         git_commit **ret)
 {
-    char until[DATE_BYTES], when[DATE_BYTES];
+    char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES];
     const struct repo_task *task = work->task;
-    const char *name = short_name(task->graded_ref);
+    const char *name = repo_pick_short_name(task->graded_ref);
     int status = walk_to_cutoff(work, cache, tip, ret);
     if (*ret == NULL)
         return status;
-    take(work, *ret);
+    repo_pick_take(work, *ret);
     unsigned long long later = work->reply.later;
     if (!task->has_cutoff)
-        choose(work, "the newest commit on %.80s", name);
+        repo_pick_because(work, "the newest commit on %.80s", name);
     else if (later == 0)
-        choose(work, "the newest commit on %.80s, dated %s, at or before %s", name,
-               commit_date(when, *ret), cutoff(until, task));
+        repo_pick_because(work, "the newest commit on %.80s, dated %s, at or before %s", name,
+                          commit_date(when, *ret), repo_pick_cutoff(until, task));
     else
-        choose(work,
-               "the last commit on %.80s at or before %s (dated %s); %llu later one%s not graded",
-               name, cutoff(until, task), commit_date(when, *ret), later,
-               later == 1 ? " was" : "s were");
+        repo_pick_because(
+            work,
+            "the last commit on %.80s at or before %s (dated %s); %llu later one%s not graded",
+            name, repo_pick_cutoff(until, task), commit_date(when, *ret), later,
+            later == 1 ? " was" : "s were");
     return 0;
 }
 
@@ -282,19 +282,20 @@ static bool is_on_ref(struct repo_work *work, git_repository *cache, git_commit 
 static void take_push(struct repo_work *work, git_commit *commit, const struct repo_push *push,
                       size_t later)
 {
-    char until[DATE_BYTES], when[DATE_BYTES];
-    take(work, commit);
-    work->reply.unix_s = clamp_time(push->unix_s);
+    char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES];
+    repo_pick_take(work, commit);
+    work->reply.unix_s = repo_pick_time(push->unix_s);
     work->reply.source = REPO_TIME_PUSH;
     work->reply.later = later;
-    (void)date(when, push->unix_s, work->reply.commit_offset_s);
+    (void)repo_pick_date(when, push->unix_s, work->reply.commit_offset_s);
     if (!work->task->has_cutoff)
-        choose(work, "the last push to %.80s, which arrived %s", short_name(work->task->graded_ref),
-               when);
+        repo_pick_because(work, "the last push to %.80s, which arrived %s",
+                          repo_pick_short_name(work->task->graded_ref), when);
     else
-        choose(work, "the last push to %.80s at or before %s (it arrived %s)%s",
-               short_name(work->task->graded_ref), cutoff(until, work->task), when,
-               later == 0 ? "" : "; later ones were not graded");
+        repo_pick_because(work, "the last push to %.80s at or before %s (it arrived %s)%s",
+                          repo_pick_short_name(work->task->graded_ref),
+                          repo_pick_cutoff(until, work->task), when,
+                          later == 0 ? "" : "; later ones were not graded");
 }
 
 /* *ret stays NULL when the log does not decide, or after a refusal. */
@@ -303,14 +304,15 @@ static int pick_by_push(struct repo_work *work, git_repository *cache, git_commi
 {
     const struct repo_push *pushes = work->parts.pushes;
     size_t count = work->task->push_count, in_time = count;
-    char until[DATE_BYTES], when[DATE_BYTES];
+    char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES];
     while (in_time > 0 && work->task->has_cutoff &&
            pushes[in_time - 1].unix_s > work->task->cutoff_s)
         --in_time;
     if (in_time == 0)
         return repo_work_refuse(work, REPO_NOTHING_IN_TIME,
                                 "nothing was pushed at or before %s: the first push arrived %s",
-                                cutoff(until, work->task), date(when, pushes[0].unix_s, 0));
+                                repo_pick_cutoff(until, work->task),
+                                repo_pick_date(when, pushes[0].unix_s, 0));
     for (size_t i = in_time; i-- > 0;) {
         git_oid id;
         git_commit *commit = NULL;
@@ -324,113 +326,9 @@ static int pick_by_push(struct repo_work *work, git_repository *cache, git_commi
         repo_work_flag(work, REPO_FLAG_GONE,
                        "commit %.7s, pushed %s, is not in %.80s (any more): an earlier push was "
                        "taken, or the commits' dates",
-                       pushes[i].commit, date(when, pushes[i].unix_s, 0),
-                       short_name(work->task->graded_ref));
+                       pushes[i].commit, repo_pick_date(when, pushes[i].unix_s, 0),
+                       repo_pick_short_name(work->task->graded_ref));
     }
-    return 0;
-}
-
-/* ---- By tag ---------------------------------------------------------------------------------- */
-
-struct tagged {
-    const struct repo_ref *ref;
-    git_commit *commit; /* owned */
-    int64_t unix_s;
-    int32_t offset_s;
-    bool annotated;
-};
-
-/* False when the tag names no commit that can be read. */
-static bool read_tag(struct tagged *ret, git_repository *cache, const struct repo_ref *ref)
-{
-    git_oid id;
-    git_tag *tag = NULL;
-    git_object *object = NULL;
-    *ret = (struct tagged){.ref = ref};
-    if (git_oid_fromstr(&id, ref->id) != 0)
-        return false;
-    if (git_tag_lookup(&tag, cache, &id) == 0) {
-        if (git_tag_peel(&object, tag) == 0 && git_object_type(object) == GIT_OBJECT_COMMIT)
-            (void)repo_commit_lookup(&ret->commit, cache, git_object_id(object));
-        const git_signature *tagger = git_tag_tagger(tag);
-        ret->annotated = tagger != NULL;
-        if (tagger != NULL) {
-            ret->unix_s = clamp_time(tagger->when.time);
-            ret->offset_s = clamp_offset(tagger->when.offset);
-        }
-    } else
-        (void)repo_commit_lookup(&ret->commit, cache, &id);
-    git_object_free(object);
-    git_tag_free(tag);
-    if (ret->commit != NULL && !ret->annotated) {
-        ret->unix_s = date_of(ret->commit);
-        ret->offset_s = clamp_offset(git_commit_time_offset(ret->commit));
-    }
-    return ret->commit != NULL;
-}
-
-static bool is_later(const struct tagged *a, const struct tagged *b)
-{
-    return a->unix_s != b->unix_s ? a->unix_s > b->unix_s : strcmp(a->ref->name, b->ref->name) > 0;
-}
-
-static void take_tag(struct repo_work *work, const struct tagged *tagged, size_t count)
-{
-    char until[DATE_BYTES], when[DATE_BYTES], pattern[80] = "";
-    const char *name = short_name(tagged->ref->name);
-    const char *what = tagged->annotated ? "made" : "a commit dated";
-    take(work, tagged->commit);
-    work->reply.unix_s = tagged->unix_s;
-    work->reply.source = tagged->annotated ? REPO_TIME_TAG : REPO_TIME_COMMIT;
-    (void)snprintf(work->reply.ref, sizeof work->reply.ref, "%s", tagged->ref->name);
-    (void)date(when, tagged->unix_s, tagged->offset_s);
-    if (work->task->choice == REPO_LAST_TAG)
-        (void)snprintf(pattern, sizeof pattern, ", the last of %zu that match %.40s", count,
-                       work->task->tag_pattern);
-    if (work->task->has_cutoff && work->task->choice != REPO_TIP)
-        choose(work, "tag %.60s (%s %s)%s, at or before %s", name, what, when, pattern,
-               cutoff(until, work->task));
-    else
-        choose(work, "tag %.60s (%s %s)%s", name, what, when, pattern);
-}
-
-static int pick_tag(struct repo_work *work, git_repository *cache, git_commit **ret)
-{
-    struct tagged best = {0}, earliest = {0};
-    size_t usable = 0;
-    bool limited = work->task->has_cutoff && work->task->choice != REPO_TIP;
-    for (size_t i = 0; i < work->task->ref_count; ++i) {
-        struct tagged tagged;
-        if (!read_tag(&tagged, cache, &work->parts.refs[i]))
-            continue;
-        ++usable;
-        look_at_future(work, git_commit_id(tagged.commit), tagged.unix_s);
-        bool in_time = !limited || tagged.unix_s <= work->task->cutoff_s;
-        work->reply.later += !in_time;
-        struct tagged *slot = in_time ? &best : &earliest;
-        if (slot->commit == NULL || is_later(&tagged, slot) == in_time) {
-            git_commit_free(slot->commit);
-            *slot = tagged;
-        } else
-            git_commit_free(tagged.commit);
-    }
-    char until[DATE_BYTES], when[DATE_BYTES];
-    if (usable == 0)
-        (void)repo_work_refuse(work, REPO_NO_COMMIT, "%s names %s commit that can be read",
-                               work->task->ref_count == 1 ? short_name(work->parts.refs[0].name)
-                                                          : "none of the tags",
-                               work->task->ref_count == 1 ? "no" : "a");
-    else if (best.commit == NULL)
-        (void)repo_work_refuse(
-            work, REPO_NOTHING_IN_TIME,
-            "no tag was made at or before %s: the earliest, %s, bears the date %s",
-            cutoff(until, work->task), short_name(earliest.ref->name),
-            date(when, earliest.unix_s, earliest.offset_s));
-    else {
-        take_tag(work, &best, usable);
-        *ret = best.commit;
-    }
-    git_commit_free(earliest.commit);
     return 0;
 }
 
@@ -443,8 +341,8 @@ static int pick_id(struct repo_work *work, git_repository *cache, git_commit **r
         repo_commit_lookup(ret, cache, &id) != 0)
         return repo_work_refuse(work, REPO_NO_REF, "commit %.10s is on none of the branches",
                                 work->task->graded_ref);
-    take(work, *ret);
-    choose(work, "the commit that the roster names");
+    repo_pick_take(work, *ret);
+    repo_pick_because(work, "the commit that the roster names");
     return 0;
 }
 
@@ -465,9 +363,9 @@ static int pick_on_branch(struct repo_work *work, git_repository *cache, git_com
     }
     int status = 0;
     if (work->task->choice == REPO_TIP) {
-        take(work, tip);
-        look_at_future(work, git_commit_id(tip), date_of(tip));
-        choose(work, "what %.80s names now", short_name(ref->name));
+        repo_pick_take(work, tip);
+        repo_pick_look_at_future(work, git_commit_id(tip), repo_pick_date_of(tip));
+        repo_pick_because(work, "what %.80s names now", repo_pick_short_name(ref->name));
         *ret = tip;
         return 0;
     }
@@ -501,7 +399,7 @@ int repo_pick(struct repo_work *work, git_repository *cache, git_commit **ret)
     if (task->ref_count == 0)
         return repo_work_machine(work, "a task without refs");
     if (task->choice == REPO_LAST_TAG || strncmp(task->graded_ref, "refs/tags/", 10) == 0)
-        status = pick_tag(work, cache, ret);
+        status = repo_pick_tag(work, cache, ret);
     else if (repo_is_id(task->graded_ref))
         status = pick_id(work, cache, ret);
     else

@@ -174,6 +174,9 @@ static int upload(struct repo_work *work, git_repository *cache, const git_oid *
     options.callbacks = repo_talk_callbacks(work);
     options.callbacks.push_update_reference = on_reference;
     options.pb_parallelism = 1;
+#ifdef REPO_TALK_REDIRECTS
+    options.follow_redirects = REPO_TALK_REDIRECTS(work);
+#endif
     options.proxy_opts.version = GIT_PROXY_OPTIONS_VERSION;
     options.proxy_opts.type = GIT_PROXY_AUTO;
     int code = git_remote_create_anonymous(&remote, cache, work->task->address);

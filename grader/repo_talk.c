@@ -9,13 +9,12 @@
 
 #include <errno.h>
 #include <git2/sys/transport.h>
+#if __has_include(<git2/sys/errors.h>)
+#include <git2/sys/errors.h>
+#endif
 #include <sys/socket.h>
 
 #include "text.h"
-
-#if LIBGIT2_VER_MAJOR > 1 || LIBGIT2_VER_MINOR >= 4
-#define HAVE_CONNECT_OPTIONS 1
-#endif
 
 /* ---- ssh ------------------------------------------------------------------------------------- */
 
@@ -182,13 +181,12 @@ git_remote_callbacks repo_talk_callbacks(struct repo_work *work)
 int repo_talk_connect(struct repo_work *work, git_remote *remote, git_direction direction)
 {
     git_remote_callbacks callbacks = repo_talk_callbacks(work);
-#ifdef HAVE_CONNECT_OPTIONS
+#ifdef REPO_TALK_REDIRECTS
     git_remote_connect_options options = {.version = GIT_REMOTE_CONNECT_OPTIONS_VERSION};
     options.callbacks = callbacks;
     options.proxy_opts.version = GIT_PROXY_OPTIONS_VERSION;
     options.proxy_opts.type = GIT_PROXY_AUTO;
-    options.follow_redirects =
-        work->task->redirects ? GIT_REMOTE_REDIRECT_INITIAL : GIT_REMOTE_REDIRECT_NONE;
+    options.follow_redirects = REPO_TALK_REDIRECTS(work);
     return git_remote_connect_ext(remote, direction, &options);
 #else /* which never follows to another host */
     git_proxy_options proxy = {.version = GIT_PROXY_OPTIONS_VERSION, .type = GIT_PROXY_AUTO};

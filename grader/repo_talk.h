@@ -4,6 +4,12 @@
 
 #include "repo_work.h"
 
+/* Before 1.4, libgit2 never follows a server to another host and has no option for it. */
+#if LIBGIT2_VER_MAJOR > 1 || LIBGIT2_VER_MINOR >= 4
+#define REPO_TALK_REDIRECTS(work)                                                                  \
+    ((work)->task->redirects ? GIT_REMOTE_REDIRECT_INITIAL : GIT_REMOTE_REDIRECT_NONE)
+#endif
+
 /* Connects `remote` (of a repository, or anonymous) to fetch or to push. Returns libgit2's code;
  * repo_work_cannot_talk() explains it. */
 int repo_talk_connect(struct repo_work *work, git_remote *remote, git_direction direction);

@@ -3,15 +3,10 @@
 #include "support_repos.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include "files.h"
-#include "process.h"
 #include "sandbox.h"
-
-#define OTHER_USER 65534
 
 static void write_in(const char *folder, const char *name, const char *content)
 {
@@ -51,13 +46,6 @@ static void garble(const char *folder, const char *revision)
 /* ---- Makers: each makes the repo at `path` ----------------------------------------------------
  */
 
-static void make_plain(const char *path)
-{
-    repos_init(path);
-    repos_commit(path, REPOS_SOURCE, "first\n", NULL);
-    repos_commit(path, "answers.ini", "lab = " REPOS_LAB "\n", NULL);
-}
-
 static void make_nothing(const char *path)
 {
     (void)path;
@@ -75,7 +63,7 @@ static void make_folder(const char *path)
 
 static void make_closed(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     ck_assert_int_eq(chmod(path, 0), 0);
 }
 
@@ -86,13 +74,13 @@ static void make_empty_bare(const char *path)
 
 static void make_other_default(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     repos_git(path, NULL, "branch", "-m", "main", "ábgabe/final", NULL);
 }
 
 static void make_head_elsewhere(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     write_in(path, ".git/HEAD", "ref: refs/heads/master\n");
 }
 
@@ -104,21 +92,21 @@ static void make_head_nowhere(const char *path)
 
 static void make_detached(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     repos_git(path, NULL, "checkout", "-q", "--detach", "HEAD", NULL);
     repos_commit(path, REPOS_SOURCE, "detached\n", NULL);
 }
 
 static void make_head_garbage(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     write_in(path, ".git/HEAD", "what is this\n");
 }
 
 /* A broken branch beside the graded one harms nobody. */
 static void make_broken_branch(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     write_in(path, ".git/refs/heads/broken", "0123\n");
     write_in(path, ".git/refs/heads/gone", "1234567890123456789012345678901234567890\n");
 }
@@ -127,7 +115,7 @@ static void make_shallow(const char *path)
 {
     const char *source = repos_in("shallow-source");
     AUTO_FREE char *url = NULL;
-    make_plain(source);
+    repos_plain(source);
     repos_commit(source, REPOS_SOURCE, "third\n", "2026-02-01T00:00:00Z");
     ck_assert_int_gt(asprintf(&url, "file://%s", source), 0);
     repos_git("/", NULL, "clone", "-q", "--depth", "2", url, path, NULL);
@@ -137,7 +125,7 @@ static void make_partial(const char *path)
 {
     const char *source = repos_in("partial-source");
     AUTO_FREE char *url = NULL;
-    make_plain(source);
+    repos_plain(source);
     repos_git(source, NULL, "config", "uploadpack.allowFilter", "true", NULL);
     ck_assert_int_gt(asprintf(&url, "file://%s", source), 0);
     repos_git("/", NULL, "clone", "-q", "--bare", "--filter=blob:none", url, path, NULL);
@@ -148,7 +136,7 @@ static void make_partial_with_files(const char *path)
 {
     const char *source = repos_in("partial-source");
     AUTO_FREE char *url = NULL;
-    make_plain(source);
+    repos_plain(source);
     repos_commit(source, REPOS_SOURCE, "third\n", NULL);
     repos_git(source, NULL, "config", "uploadpack.allowFilter", "true", NULL);
     ck_assert_int_gt(asprintf(&url, "file://%s", source), 0);
@@ -157,38 +145,38 @@ static void make_partial_with_files(const char *path)
 
 static void make_lost_blob(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     lose(path, "HEAD:" REPOS_SOURCE);
 }
 
 static void make_lost_tree(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     lose(path, "HEAD^{tree}");
 }
 
 static void make_lost_commit(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     lose(path, "HEAD");
 }
 
 static void make_garbled_blob(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     garble(path, "HEAD:" REPOS_SOURCE);
 }
 
 static void make_garbled_commit(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     garble(path, "HEAD");
 }
 
 /* Old objects are lost, what is graded is whole. */
 static void make_lost_history(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     repos_commit(path, REPOS_SOURCE, "third\n", NULL);
     lose(path, "HEAD~1:" REPOS_SOURCE);
 }
@@ -201,28 +189,28 @@ static void make_sha256(const char *path)
 
 static void make_unknown_extension(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     repos_git(path, NULL, "config", "core.repositoryFormatVersion", "1", NULL);
     repos_git(path, NULL, "config", "extensions.spindleShape", "round", NULL);
 }
 
 static void make_unknown_version(const char *path)
 {
-    make_plain(path);
+    repos_plain(path);
     repos_git(path, NULL, "config", "core.repositoryFormatVersion", "7", NULL);
 }
 
 static void make_borrowing(const char *path)
 {
     const char *source = repos_in("lender");
-    make_plain(source);
+    repos_plain(source);
     repos_git("/", NULL, "clone", "-q", "--shared", source, path, NULL);
 }
 
 static void make_worktree(const char *path)
 {
     const char *source = repos_in("main-tree");
-    make_plain(source);
+    repos_plain(source);
     repos_git(source, NULL, "worktree", "add", "-q", path, NULL);
 }
 
@@ -230,8 +218,8 @@ static void make_common_folder(const char *path)
 {
     AUTO_FREE char *common = NULL;
     const char *source = repos_in("victim");
-    make_plain(source);
-    make_plain(path);
+    repos_plain(source);
+    repos_plain(path);
     ck_assert_int_gt(asprintf(&common, "%s/.git", source), 0);
     write_in(path, ".git/commondir", common);
 }
@@ -240,7 +228,7 @@ static void make_linked_objects(const char *path)
 {
     AUTO_FREE char *target = NULL, *link = NULL;
     const char *source = repos_in("victim");
-    make_plain(source);
+    repos_plain(source);
     make_empty_bare(path);
     ck_assert_int_gt(asprintf(&target, "%s/.git/refs", source), 0);
     link = path_join(path, "refs");
@@ -304,7 +292,7 @@ static void make_linked_folder(const char *path)
 static void make_submodule(const char *path)
 {
     const char *inner = repos_in("inner");
-    make_plain(inner);
+    repos_plain(inner);
     repos_init(path);
     repos_git(path, NULL, "submodule", "--quiet", "add", inner, REPOS_LAB, NULL);
     repos_git(path, NULL, "commit", "-q", "-m", "x", NULL);
@@ -316,7 +304,7 @@ static void make_nested(const char *path)
     repos_init(path);
     repos_commit(path, "readme", "x", NULL);
     AUTO_FREE char *inner = path_join(path, "work");
-    make_plain(inner);
+    repos_plain(inner);
     repos_git(path, NULL, "-c", "advice.addEmbeddedRepo=false", "add", "-A", NULL);
     repos_git(path, NULL, "commit", "-q", "-m", "x", NULL);
 }
@@ -358,7 +346,7 @@ static void make_large_file(const char *path)
 static void make_foreign_filter(const char *path)
 {
     /* What a repo's own configuration would run. */
-    make_plain(path);
+    repos_plain(path);
     repos_commit(path, ".gitattributes", "*.cu filter=evil\n", NULL);
     repos_git(path, NULL, "config", "filter.evil.smudge", "touch /tmp/spillway-was-here", NULL);
     repos_git(path, NULL, "config", "core.fsmonitor", "touch /tmp/spillway-was-here", NULL);
@@ -371,8 +359,8 @@ static void make_foreign_filter(const char *path)
 static void make_linked_object(const char *path)
 {
     const char *source = repos_in("victim-of-object");
-    make_plain(source);
-    make_plain(path);
+    repos_plain(source);
+    repos_plain(path);
     AUTO_FREE char *theirs = object_path(source, "HEAD:" REPOS_SOURCE);
     AUTO_FREE char *ours = object_path(path, "HEAD:" REPOS_SOURCE);
     ck_assert_int_eq(unlink(ours), 0);
@@ -383,8 +371,8 @@ static void make_linked_branch(const char *path)
 {
     AUTO_FREE char *target = NULL, *link = path_join(path, ".git/refs/heads/main");
     const char *source = repos_in("victim-of-ref");
-    make_plain(source);
-    make_plain(path);
+    repos_plain(source);
+    repos_plain(path);
     ck_assert_int_gt(asprintf(&target, "%s/.git/refs/heads/main", source), 0);
     ck_assert_int_eq(unlink(link), 0);
     ck_assert_int_eq(symlink(target, link), 0);
@@ -416,7 +404,7 @@ static const struct {
     uint32_t flags;
 } rows[] = {
 #define FLAG(name) (1u << REPO_FLAG_##name)
-    {"plain", make_plain, REPO_FINE, "", "first\n", 0},
+    {"plain", repos_plain, REPO_FINE, "", "first\n", 0},
     {"nothing", make_nothing, REPO_NOT_FOUND, "There is no folder", NULL, 0},
     {"file", make_file, REPO_NOT_GIT, "a file, not the folder of a repo", NULL, 0},
     {"folder", make_folder, REPO_NOT_GIT, "no git repo in that folder", NULL, 0},
@@ -522,281 +510,12 @@ START_TEST(kinds_of_repos)
 }
 END_TEST
 
-/* ---- Owners -----------------------------------------------------------------------------------
- */
-
-static int give_away(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return lchown(path, OTHER_USER, OTHER_USER);
-}
-
-/* As git's own configuration trusts a folder; NULL: it says nothing. */
-static const struct {
-    const char *said; /* %s: the folder */
-    bool trusted;
-} owners[] = {
-    {NULL, false},
-    {"directory = %s", true},
-    {"directory = %s/", true},
-    {"directory = *", true},
-    {"directory = %s/*", false},
-    {"directory = /*", true},
-    {"directory = %sx", false},
-    {"directory = *\n\tdirectory =", false},
-};
-
-START_TEST(folders_of_others)
-{
-    if (!repos_have_git())
-        TEST_SKIP("no git");
-    if (geteuid() != 0)
-        TEST_SKIP("only root can give a folder away");
-    const char *path = repos_in("foreign"), *home = repos_in("home-of-it");
-    AUTO_FREE char *config = path_join(home, ".gitconfig");
-    make_plain(path);
-    if (nftw(path, give_away, 16, FTW_PHYS) != 0)
-        TEST_SKIP("cannot give a folder away");
-    (void)mkdir(home, 0700);
-    ck_assert_int_eq(setenv("HOME", home, 1), 0);
-    ck_assert_int_eq(setenv("XDG_CONFIG_HOME", home, 1), 0);
-    for (size_t i = 0; i < COUNT_OF(owners); ++i) {
-        struct bytes text = bytes_with_limit(4000);
-        if (owners[i].said != NULL) {
-            const char *place = strstr(owners[i].said, "%s");
-            (void)bytes_printf(
-                &text, "[safe]\n\t%.*s%s%s\n",
-                place == NULL ? (int)strlen(owners[i].said) : (int)(place - owners[i].said),
-                owners[i].said, place == NULL ? "" : path, place == NULL ? "" : place + 2);
-        }
-        testing_write(config, bytes_text(&text), text.length);
-        struct repo_request request = repos_request(path);
-        struct repo_answer answer = repos_fetch(&request);
-        ck_assert_msg(answer.reason == (owners[i].trusted ? REPO_FINE : REPO_OWNER), "%s: %s: %s",
-                      bytes_text(&text), repo_reason_word(answer.reason), answer.sentence);
-        if (!owners[i].trusted) {
-            ck_assert_ptr_nonnull(strstr(answer.sentence, "user (number 65534)"));
-            ck_assert_ptr_nonnull(strstr(answer.sentence, "--add safe.directory"));
-        }
-        repo_answer_release(&answer);
-        bytes_release(&text);
-    }
-}
-END_TEST
-
-/* ---- The cache --------------------------------------------------------------------------------
- */
-
-static struct repo_answer fetch_fine(const struct repo_request *request, const char *content)
-{
-    struct repo_answer answer = repos_fetch(request);
-    ck_assert_msg(answer.reason == REPO_FINE, "%s", answer.sentence);
-    ck_assert_str_eq(bytes_text(&answer.files[0].content), content);
-    return answer;
-}
-
-static int remove_packs(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)where;
-    return type == FTW_F && strstr(path, "/pack-") != NULL ? unlink(path) : 0;
-}
-
-static int truncate_packs(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)where;
-    return type == FTW_F && strstr(path, ".pack") != NULL ? truncate(path, info->st_size / 2) : 0;
-}
-
-static void break_by_removing(const char *cache)
-{
-    ck_assert_int_eq(nftw(cache, remove_packs, 16, FTW_PHYS), 0);
-}
-
-static void break_by_truncating(const char *cache)
-{
-    ck_assert_int_eq(nftw(cache, truncate_packs, 16, FTW_PHYS), 0);
-}
-
-static void break_head(const char *cache)
-{
-    write_in(cache, "HEAD", "");
-}
-
-static void break_config(const char *cache)
-{
-    write_in(cache, "config", "[[[");
-}
-
-/* What kills leave. */
-static void leave_locks(const char *cache)
-{
-    struct bytes output;
-    ck_assert(repos_try_git(cache, NULL, &output, "for-each-ref", "--format=%(refname)",
-                            "refs/spillway/now", NULL));
-    output.data[strcspn(output.data, "\n")] = '\0';
-    AUTO_FREE char *lock = NULL;
-    ck_assert_int_gt(asprintf(&lock, "%s.lock", output.data), 0);
-    write_in(cache, lock, "");
-    write_in(cache, "objects/pack/pack_git2_abcdef", "half a pack");
-    bytes_release(&output);
-}
-
-static void (*const breakers[])(const char *cache) = {
-    break_by_removing, break_by_truncating, break_head, break_config, leave_locks,
-};
-
-START_TEST(a_broken_cache_is_mended)
-{
-    if (!repos_have_git())
-        TEST_SKIP("no git");
-    char path[400], cache[600];
-    (void)snprintf(path, sizeof path, "%s", repos_in("mended-XXXXXX"));
-    ck_assert_ptr_nonnull(mkdtemp(path));
-    make_plain(path);
-    struct repo_request request = repos_request(path);
-    (void)snprintf(cache, sizeof cache, "%s", request.cache);
-    request.cache = cache;
-    struct repo_answer answer = fetch_fine(&request, "first\n");
-    repo_answer_release(&answer);
-    breakers[_i](cache);
-    answer = fetch_fine(&request, "first\n");
-    repo_answer_release(&answer);
-    breakers[_i](cache);
-    repos_commit(path, REPOS_SOURCE, "second\n", NULL);
-    answer = fetch_fine(&request, "second\n");
-    repo_answer_release(&answer);
-    AUTO_FREE char *rest = path_join(cache, "objects/pack/pack_git2_abcdef");
-    ck_assert_int_ne(access(rest, F_OK), 0);
-}
-END_TEST
-
-/* Of a force-push it is known for good; and what was graded before stays. */
-START_TEST(rewritten_history)
-{
-    if (!repos_have_git())
-        TEST_SKIP("no git");
-    char path[400], before[41];
-    (void)snprintf(path, sizeof path, "%s", repos_in("rewritten"));
-    make_plain(path);
-    repos_id(path, "HEAD", before);
-    struct repo_request request = repos_request(path);
-    struct repo_answer answer = fetch_fine(&request, "first\n");
-    ck_assert_uint_eq(answer.flags, 0);
-    repo_answer_release(&answer);
-    repos_git(path, NULL, "commit", "-q", "--amend", "-m", "other words", NULL);
-    repos_commit(path, REPOS_SOURCE, "second\n", NULL);
-    for (int i = 0; i < 2; ++i) {
-        answer = fetch_fine(&request, "second\n");
-        ck_assert_uint_eq(answer.flags, 1u << REPO_FLAG_REWRITTEN);
-        ck_assert_ptr_nonnull(
-            strstr(answer.flag_text[REPO_FLAG_REWRITTEN], "1 earlier tip is no longer in it"));
-        repo_answer_release(&answer);
-    }
-    repos_git(request.cache, NULL, "cat-file", "commit", before, NULL);
-}
-END_TEST
-
-/* Two members of a group at the same moment. */
-static void *fetch_in_thread(void *context)
-{
-    const struct repo_request *request = context;
-    struct repo_options options = {.attempts = 1};
-    struct error err = {0};
-    struct repo_fetcher *fetcher = repo_fetcher_open(&options, &err);
-    intptr_t fine = 0;
-    for (int i = 0; fetcher != NULL && i < 10; ++i) {
-        struct repo_answer answer;
-        if (repo_fetch(fetcher, request, &answer, &err) != 0)
-            break;
-        fine += answer.reason == REPO_FINE && answer.files[0].content.length == 6;
-        repo_answer_release(&answer);
-    }
-    repo_fetcher_close(fetcher);
-    return (void *)fine; // NOLINT(performance-no-int-to-ptr)
-}
-
-START_TEST(one_cache_for_many_threads)
-{
-    if (!repos_have_git())
-        TEST_SKIP("no git");
-    char path[400];
-    pthread_t threads[4];
-    (void)snprintf(path, sizeof path, "%s", repos_in("shared"));
-    make_plain(path);
-    repo_fetcher_use(testing_binary());
-    struct repo_request request = repos_request(path);
-    for (size_t i = 0; i < COUNT_OF(threads); ++i)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, fetch_in_thread, &request), 0);
-    for (size_t i = 0; i < COUNT_OF(threads); ++i) {
-        void *fine = NULL;
-        ck_assert_int_eq(pthread_join(threads[i], &fine), 0);
-        ck_assert_int_eq((intptr_t)fine, 10);
-    }
-}
-END_TEST
-
-/* ---- Requests ---------------------------------------------------------------------------------
- */
-
-START_TEST(folder_by_path)
-{
-    static const char *const paths[] = {"homework/day17", "/homework/day17/", "./homework/day17"};
-    if (!repos_have_git())
-        TEST_SKIP("no git");
-    const char *path = repos_in("by-path");
-    make_usual_folder(path);
-    repos_commit(path, "homework/day17/" REPOS_SOURCE, "homework\n", NULL);
-    repos_commit(path, "homework/day17/answers.ini", "lab = y\n", NULL);
-    for (size_t i = 0; i < COUNT_OF(paths); ++i) {
-        struct repo_request request = repos_request(path);
-        request.path = paths[i];
-        struct repo_answer answer = fetch_fine(&request, "homework\n");
-        ck_assert_str_eq(answer.files[0].path, "homework/day17/" REPOS_SOURCE);
-        ck_assert_str_eq(bytes_text(&answer.files[1].content), "lab = y\n");
-        repo_answer_release(&answer);
-    }
-    struct repo_request request = repos_request(path);
-    struct repo_answer answer = fetch_fine(&request, "starter's\n");
-    ck_assert_str_eq(bytes_text(&answer.files[1].content), "lab = x\n");
-    repo_answer_release(&answer);
-}
-END_TEST
-
-START_TEST(requests_that_cannot_be)
-{
-    struct error err = {0};
-    repo_fetcher_use(testing_binary());
-    struct repo_fetcher *fetcher = repo_fetcher_open(NULL, &err);
-    ck_assert_ptr_nonnull(fetcher);
-    char long_name[300];
-    memset(long_name, 'x', sizeof long_name - 1);
-    long_name[sizeof long_name - 1] = '\0';
-    for (int i = 0; i < 3; ++i) {
-        struct repo_request request = repos_request(i == 0 ? "ftp://example.org/x" : "/nowhere");
-        struct repo_answer answer;
-        request.ref = i == 1 ? long_name : NULL;
-        request.wanted_count = i == 2 ? REPO_FILES_MAX + 1 : 1;
-        ck_assert_int_eq(repo_fetch(fetcher, &request, &answer, &err), -1);
-        ck_assert_int_eq(err.kind, ERROR_USAGE);
-        err = (struct error){0};
-    }
-    repo_fetcher_close(fetcher);
-    repo_fetcher_close(NULL);
-}
-END_TEST
-
 Suite *suite_repo_fetch(void)
 {
     Suite *suite = suite_create("repo_fetch");
     TCase *tests = tcase_create("repo_fetch");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, kinds_of_repos, 0, COUNT_OF(rows));
-    tcase_add_test(tests, folders_of_others);
-    tcase_add_loop_test(tests, a_broken_cache_is_mended, 0, COUNT_OF(breakers));
-    tcase_add_test(tests, rewritten_history);
-    tcase_add_test(tests, one_cache_for_many_threads);
-    tcase_add_test(tests, folder_by_path);
-    tcase_add_test(tests, requests_that_cannot_be);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -123,6 +123,13 @@ void repos_commit(const char *folder, const char *name, const char *content, con
     repos_git(folder, date, "commit", "-q", "--allow-empty", "-m", "work", NULL);
 }
 
+void repos_plain(const char *folder)
+{
+    repos_init(folder);
+    repos_commit(folder, REPOS_SOURCE, "first\n", NULL);
+    repos_commit(folder, "answers.ini", "lab = " REPOS_LAB "\n", NULL);
+}
+
 /* ---- Fetching -------------------------------------------------------------------------------- */
 
 struct repo_request repos_request(const char *address)

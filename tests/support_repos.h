@@ -31,6 +31,9 @@ void repos_init(const char *folder);
 /* Writes a file of the working tree, with the folders above it, and commits everything. */
 void repos_commit(const char *folder, const char *name, const char *content, const char *date);
 
+/* A new repo as it should be: the source "first\n" and answers.ini, two commits. */
+void repos_plain(const char *folder);
+
 /* One fetch of `address` into a cache named after it. The request is complete but for what a test
  * changes: the lab's source and answers.ini, no cut-off. */
 struct repo_request repos_request(const char *address);
