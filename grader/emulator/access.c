@@ -163,7 +163,8 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
         break;
     default:
         region = settle_region(warp, place.address, bytes, is_store);
-        inside = region != NULL;
+        inside = region != NULL && (access->space != PTX_CONST || region->kind == REGION_CONSTANT ||
+                                    region->kind == REGION_PARAMETERS);
         place.region = region;
         if (inside) {
             place.bit = place.address - region->base;
@@ -177,7 +178,8 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
                               .address = written,
                               .bytes = bytes,
                               .space = place.space,
-                              .is_store = is_store};
+                              .is_store = is_store,
+                              .is_constant = access->space == PTX_CONST};
     if (!inside) {
         fault_access(warp, &site);
         place.fault = true;
@@ -228,10 +230,18 @@ static void note_race(struct warp *warp, const struct op *op, const struct acces
                       unsigned lane, const struct place *place, unsigned bytes,
                       enum access_kind kind, bool same_value)
 {
-    if (!warp->runner->launch->checks || access->is_strong || place->space == PTX_LOCAL)
+    if (!warp->runner->launch->checks || place->space == PTX_LOCAL ||
+        (access->is_strong && (place->space != PTX_SHARED || !access->is_volatile)))
         return;
+    const struct shared_touch touch = {.lane = lane,
+                                       .address = place->address,
+                                       .bytes = bytes,
+                                       .kind = kind,
+                                       .same_value = same_value,
+                                       .is_volatile = access->is_volatile,
+                                       .is_async = access->is_async};
     if (place->space == PTX_SHARED)
-        shared_race(warp, op, lane, place->address, bytes, kind, same_value);
+        shared_race(warp, op, &touch);
     else if (place->region != NULL && place->region->kind <= REGION_VARIABLE)
         global_race(warp, op, lane, place->region, place->address, bytes, kind, same_value);
 }

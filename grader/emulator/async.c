@@ -3,7 +3,7 @@
  * A cp.async copies at once: one of the orders that the hardware may choose. An mbarrier is a
  * 64-bit word of shared memory; what its bits mean is the implementation's business (PTX ISA,
  * "Contents of the mbarrier object"): here bits 0-19 are the arrivals still expected in this phase,
- * 20-39 those expected in each, and bit 40 is the phase. */
+ * 20-39 those expected in each, bit 40 is the phase, and a mark tells barriers from other words. */
 #include "emulator/lane_values.h"
 #include "emulator/lower.h"
 
@@ -16,6 +16,52 @@ struct copy {
     uint32_t ignore; /* predicate of the lanes that read nothing; UINT32_MAX: none */
     unsigned bytes;
 };
+
+/* The copy is done at once; that nobody may count on it yet is for the race checks. */
+#define COPIES_MAX 65536u
+
+static void note_copy(struct warp *warp, unsigned lane, uint32_t address, unsigned bytes)
+{
+    if (!warp->runner->launch->checks)
+        return;
+    if (warp->copy_count == warp->copy_capacity) {
+        const size_t capacity = warp->copy_capacity == 0 ? 256 : 2 * warp->copy_capacity;
+        struct async_copy *list =
+            capacity > COPIES_MAX ? NULL : realloc(warp->copies, capacity * sizeof *list);
+        if (list == NULL) { /* then nothing is found about this one */
+            shared_copied(warp, lane, address, bytes);
+            return;
+        }
+        warp->copies = list;
+        warp->copy_capacity = capacity;
+    }
+    warp->copies[warp->copy_count++] = (struct async_copy){.address = address,
+                                                           .group = warp->copy_groups[lane],
+                                                           .bytes = (uint8_t)bytes,
+                                                           .lane = (uint8_t)lane};
+}
+
+static void commit_group(struct warp *warp, const struct op *op)
+{
+    (void)op;
+    EACH_ACTIVE(lane)++ warp->copy_groups[lane];
+}
+
+/* Waits for all groups but the latest op->imm; UINT64_MAX: for what is not committed, too. */
+static void wait_group(struct warp *warp, const struct op *op)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < warp->copy_count; ++i) {
+        const struct async_copy *copy = &warp->copies[i];
+        const bool is_over =
+            op->imm == UINT64_MAX || copy->group + op->imm < warp->copy_groups[copy->lane];
+        if ((warp->active >> copy->lane & 1) != 0 && is_over)
+            shared_copied(warp, copy->lane, copy->address, copy->bytes);
+        else
+            warp->copies[kept++] = *copy;
+    }
+    warp->copy_count = kept;
+}
 
 static void run_copy(struct warp *warp, const struct op *op)
 {
@@ -45,8 +91,11 @@ static void run_copy(struct warp *warp, const struct op *op)
         half.a = copy->to_base;
         uint8_t *to = access_lane_bytes(warp, &half, &copy->to, lane, ACCESS_STORE, copy->bytes,
                                         &space, &address);
-        if (to != NULL)
-            memcpy(to, data, copy->bytes);
+        if (to == NULL)
+            continue;
+        memcpy(to, data, copy->bytes);
+        if (space == PTX_SHARED)
+            note_copy(warp, lane, (uint32_t)address, copy->bytes);
     }
     traffic_count_global(&warp->runner->counters.async_copy, &touched, copy->bytes);
 }
@@ -59,9 +108,20 @@ static void lower_mbarrier_arrival(struct lowering *lowering,
 void lower_copy(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const struct ptx_operand *operands = instruction->operands;
-    if (lower_has(instruction, "commit_group") || lower_has(instruction, "wait_group") ||
-        lower_has(instruction, "wait_all"))
-        return; /* every copy is done already */
+    if (lower_has(instruction, "commit_group")) {
+        (void)lower_step(lowering, commit_group);
+        return;
+    }
+    if (lower_has(instruction, "wait_group") || lower_has(instruction, "wait_all")) {
+        const bool all = lower_has(instruction, "wait_all");
+        if (!all && (instruction->operand_count != 1 || operands[0].kind != PTX_OPERAND_INTEGER ||
+                     operands[0].value > UINT32_MAX)) {
+            lower_refuse(lowering, "it is not understood");
+            return;
+        }
+        lower_step(lowering, wait_group)->imm = all ? UINT64_MAX : operands[0].value;
+        return;
+    }
     struct copy *copy = arena_alloc(lowering->arena, sizeof *copy);
     if (copy == NULL) {
         lowering->failed = true;
@@ -82,7 +142,7 @@ void lower_copy(struct lowering *lowering, const struct ptx_instruction *instruc
         return;
     }
     copy->bytes = (unsigned)operands[2].value;
-    copy->to = (struct access){.space = PTX_SHARED, .is_store = true, .count = 1};
+    copy->to = (struct access){.space = PTX_SHARED, .is_store = true, .is_async = true, .count = 1};
     copy->from = (struct access){.space = PTX_GLOBAL, .count = 1};
     copy->to.element_bytes = copy->from.element_bytes = (uint8_t)copy->bytes;
     copy->to_base = lower_address(lowering, &operands[0], &copy->to);
@@ -114,6 +174,8 @@ enum mbarrier {
 
 #define MBARRIER_COUNT UINT64_C(0xFFFFF)
 #define MBARRIER_PHASE (UINT64_C(1) << 40)
+#define MBARRIER_MARK (UINT64_C(0x3A5) << 48) /* so that other words are told apart … */
+#define MBARRIER_MARKS (UINT64_C(0xFFFF) << 48)
 
 struct mbarrier_detail {
     struct access access;
@@ -131,7 +193,48 @@ static uint64_t arrive(uint64_t word, uint64_t count, bool drop)
         phase ^= MBARRIER_PHASE;
         pending = expected;
     }
-    return phase | expected << 20 | pending;
+    return MBARRIER_MARK | phase | expected << 20 | pending;
+}
+
+/* What waiters may count on once the phase has ended (shared.c). */
+static void end_phase(struct runner *runner, uint64_t address)
+{
+    struct gate *gate = &runner->gates[runner->next_gate++ % GATES];
+    for (unsigned i = 0; i < GATES; ++i)
+        if (runner->gates[i].address == address + 1)
+            gate = &runner->gates[i];
+    *gate = (struct gate){.address = address + 1, .epoch = shared_release(runner)};
+    ++runner->global_epoch;
+}
+
+static void pass_gate(struct warp *warp, uint64_t address)
+{
+    const struct runner *runner = warp->runner;
+    uint32_t epoch = 0; /* a barrier of long ago: everything */
+    for (unsigned i = 0; i < GATES; ++i)
+        if (runner->gates[i].address == address + 1)
+            epoch = runner->gates[i].epoch;
+    shared_acquire(warp, epoch);
+}
+
+/* False after reporting that the word is no barrier, or its count none. */
+static bool is_sound(struct warp *warp, const struct op *op, const struct mbarrier_detail *detail,
+                     unsigned lane, uint64_t address, uint64_t word)
+{
+    const char *trouble = NULL;
+    const uint32_t count = detail->kind == MBARRIER_INIT ? read_lane(warp, op->b, lane) : 1;
+    if (!warp->runner->launch->checks)
+        return true;
+    if (count == 0 || count > MBARRIER_COUNT)
+        trouble = "initialises an mbarrier for no thread, or for more than 1,048,575";
+    else if (detail->kind != MBARRIER_INIT && (word & MBARRIER_MARKS) != MBARRIER_MARK)
+        trouble = "uses an mbarrier that is not initialised, or was overwritten";
+    if (trouble == NULL)
+        return true;
+    struct fault_site site = {
+        .op = op, .lane = lane, .address = address, .bytes = 8, .space = PTX_SHARED};
+    fault_report(warp, &site, "bad mbarrier", false, "%s", trouble);
+    return false;
 }
 
 /* op->b: count, state or parity; op->d: result, or UINT32_MAX. */
@@ -139,6 +242,7 @@ static void run_mbarrier(struct warp *warp, const struct op *op)
 {
     const struct mbarrier_detail *detail = op->detail;
     uint32_t outcome = 0;
+    uint64_t last_address = 0;
     warp->polls = true;
     EACH_ACTIVE(lane)
     {
@@ -151,10 +255,13 @@ static void run_mbarrier(struct warp *warp, const struct op *op)
             continue;
         memcpy(&word, memory, sizeof word);
         const uint64_t before = word;
+        last_address = address;
+        if (!is_sound(warp, op, detail, lane, address, word))
+            continue;
         switch (detail->kind) {
         case MBARRIER_INIT:
             word = read_lane(warp, op->b, lane) & MBARRIER_COUNT;
-            word |= word << 20;
+            word |= word << 20 | MBARRIER_MARK;
             break;
         case MBARRIER_INVAL:
             word = 0;
@@ -163,7 +270,7 @@ static void run_mbarrier(struct warp *warp, const struct op *op)
         case MBARRIER_DROP:
             word = arrive(word, read_lane(warp, op->b, lane), detail->kind == MBARRIER_DROP);
             if (((word ^ before) & MBARRIER_PHASE) != 0)
-                shared_next_epoch(warp->runner);
+                end_phase(warp->runner, address);
             if (op->d != UINT32_MAX)
                 memcpy(warp->registers + op->d + 8 * lane, &before, sizeof before);
             break;
@@ -178,8 +285,11 @@ static void run_mbarrier(struct warp *warp, const struct op *op)
         }
         memcpy(memory, &word, sizeof word);
     }
-    if (detail->kind == MBARRIER_TEST || detail->kind == MBARRIER_PARITY)
+    if (detail->kind == MBARRIER_TEST || detail->kind == MBARRIER_PARITY) {
         write_mask(warp, op->d, outcome);
+        if (outcome != 0)
+            pass_gate(warp, last_address);
+    }
 }
 
 static void run_pending(struct warp *warp, const struct op *op)

@@ -21,6 +21,7 @@ static const struct op *barrier(struct warp *warp, const struct op *op)
     }
     if (op->negated) { /* bar.arrive does not wait */
         warp->runner->barrier_arrived[number] += (uint32_t)__builtin_popcount(warp->active);
+        shared_arrive(warp->runner, number, warp->number);
         return op + 1;
     }
     group->state = GROUP_BARRIER;
@@ -46,7 +47,7 @@ static bool waits_at(const struct group *group, unsigned barrier)
 /* Threads that wait, and how many it takes; and the outcome of bar.red over them. */
 static void barrier_release(struct runner *runner, unsigned barrier)
 {
-    uint32_t any = 0, all = 1, sum = 0;
+    uint32_t any = 0, all = 1, sum = 0, waiting = 0, warps = 0;
     for (unsigned w = 0; w < runner->warp_count; ++w)
         for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
             const struct group *group = &runner->warps[w]->groups[g];
@@ -55,6 +56,8 @@ static void barrier_release(struct runner *runner, unsigned barrier)
             any |= (group->vote & group->mask) != 0;
             all &= (group->vote & group->mask) == group->mask;
             sum += (uint32_t)__builtin_popcount(group->vote & group->mask);
+            waiting += (uint32_t)__builtin_popcount(group->mask);
+            warps |= UINT32_C(1) << w;
         }
     for (unsigned w = 0; w < runner->warp_count; ++w)
         for (unsigned g = 0; runner->warps[w] != NULL && g < LANES; ++g) {
@@ -73,9 +76,14 @@ static void barrier_release(struct runner *runner, unsigned barrier)
                 memcpy(to, &predicate, sizeof predicate);
             }
         }
+    const bool is_whole = waiting == runner->threads_live && runner->barrier_arrived[barrier] == 0;
     runner->barrier_arrived[barrier] = 0;
     ++runner->counters.barriers;
-    shared_next_epoch(runner);
+    ++runner->global_epoch;
+    if (is_whole)
+        shared_meet_all(runner);
+    else
+        shared_meet(runner, barrier, warps);
 }
 
 /* Lanes of one warp that wait at one barrier by different instructions took different ways to it.
@@ -99,7 +107,7 @@ static void check_divergence(struct runner *runner, unsigned barrier)
             fault_report(
                 warp, &site, "barrier divergence", false,
                 "waits here while other threads of its warp wait at the barrier of line %u",
-                other->location != NULL ? other->location->line : other->line);
+                fault_line(other));
         }
     }
 }
@@ -129,6 +137,42 @@ bool barriers_open(struct runner *runner)
     return opened;
 }
 
+/* Nothing is left to do for the threads that meet here: as good as ended. */
+static bool is_end(const struct record *record)
+{
+    const struct program *program = record->frame->program;
+    if (record->frame->parent != NULL || record->block == NO_BLOCK)
+        return record->frame->parent == NULL;
+    const struct block *block = &program->blocks[record->block];
+    const struct opcode *first = program->body->instructions[block->first].known;
+    return first != NULL && first->flow == OPCODE_END;
+}
+
+/* Lanes of a warp wait at a barrier, others of it where their paths meet: those do not come to the
+ * barrier with it. (Threads that have ended are not missed.) */
+void barriers_note_parted(struct runner *runner)
+{
+    for (unsigned w = 0; w < runner->warp_count && runner->launch->checks; ++w) {
+        struct warp *warp = runner->warps[w];
+        uint32_t elsewhere = 0;
+        for (unsigned r = 0; warp != NULL && r < RECORDS; ++r)
+            if (warp->records[r].used && !is_end(&warp->records[r]))
+                elsewhere |= warp->records[r].arrived;
+        for (unsigned g = 0; elsewhere != 0 && g < LANES; ++g) {
+            const struct group *group = &warp->groups[g];
+            if (group->state != GROUP_BARRIER)
+                continue;
+            struct fault_site site = {.op = group->at,
+                                      .lane = (unsigned)__builtin_ctz(group->mask)};
+            fault_report(
+                warp, &site, "barrier divergence", false,
+                "waits at a barrier with %d threads of its warp while %d others take a way "
+                "around it",
+                __builtin_popcount(group->mask), __builtin_popcount(elsewhere));
+        }
+    }
+}
+
 /* Nobody can go on: who waits where? */
 void barriers_report(struct runner *runner)
 {
@@ -151,7 +195,7 @@ void barriers_report(struct runner *runner)
                                          "%s%d threads of warp %u at barrier %u (%s %u)",
                                          used == 0 ? "" : ", ", __builtin_popcount(group->mask), w,
                                          group->barrier, at->location != NULL ? "line" : "PTX line",
-                                         at->location != NULL ? at->location->line : at->line);
+                                         fault_line(at));
         }
     if (first == NULL)
         return;

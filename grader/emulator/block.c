@@ -161,6 +161,7 @@ static void free_warp(struct warp *warp)
     }
     free(warp->local);
     free(warp->local_known);
+    free(warp->copies);
     free(warp);
 }
 
@@ -183,6 +184,10 @@ static struct warp *begin_warp(struct runner *runner, unsigned number)
     warp->live = warp->existing;
     warp->patience = 0;
     warp->turn = 0;
+    if (warp->copy_count > 0 || warp->copies != NULL) {
+        warp->copy_count = 0;
+        memset(warp->copy_groups, 0, sizeof warp->copy_groups);
+    }
     warp->yields = false;
     warp->tid = runner->tid[number];
     const struct program *program = launch->kernel->programs;
@@ -271,16 +276,18 @@ void block_run(struct runner *runner, uint64_t number)
     memset(runner->warp_done, 0, sizeof runner->warp_done);
     memset(runner->barrier_arrived, 0, sizeof runner->barrier_arrived);
     runner->fenced = false;
+    memset(runner->gates, 0, sizeof runner->gates);
     if (launch->shared_bytes > 0)
         memset(runner->shared_known, 0, launch->shared_bytes / 4 + 1);
     if (launch->kernel->reserved_bytes > 0) {
         memset(runner->shared, 0, launch->kernel->reserved_bytes);
         memset(runner->shared_known, 0xF, launch->kernel->reserved_bytes / 4);
     }
-    shared_next_epoch(runner);
+    shared_meet_all(runner);
     while (runner->warps_done < runner->warp_count && !runner->stopped) {
         if (run_warps(runner) || runner->stopped || barriers_open(runner))
             continue;
+        barriers_note_parted(runner);
         bool released = false;
         for (unsigned w = 0; w < runner->warp_count; ++w)
             released = (runner->warps[w] != NULL && warp_release(runner->warps[w])) || released;
@@ -305,6 +312,6 @@ void runner_release(struct runner *runner)
     }
     free(runner->tid);
     free(runner->block_runs);
-    shared_release(runner);
+    shared_free(runner);
     free(runner->faults);
 }

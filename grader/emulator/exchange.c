@@ -37,6 +37,12 @@ static void shuffle(struct warp *warp, const struct op *op)
             break;
         }
         in_range |= good ? UINT32_C(1) << lane : 0;
+        if (good && (warp->active >> (from & 31) & 1) == 0 && warp->runner->launch->checks) {
+            struct fault_site site = {.op = op, .lane = lane};
+            fault_report(warp, &site, "undefined value", true,
+                         "takes the value of lane %d, which takes no part in the shuffle",
+                         from & 31);
+        }
         result[lane] = read_lane(warp, op->a, good ? (unsigned)from & 31 : lane);
     }
     EACH_ACTIVE(lane) write_lane(warp, op->d, lane, result[lane]);

@@ -293,7 +293,9 @@ static inline void load_run(struct warp *warp, const struct op *op)
         const uint64_t first = warp->run_first + (uint64_t)access->offset;
         const uint8_t *data = find_run(warp, first, &region);
         if (data != NULL &&
-            (region->all_known || known_test(region->known, first - region->base, 4 * LANES))) {
+            (region->all_known || known_test(region->known, first - region->base, 4 * LANES)) &&
+            (atomic_load_explicit(&region->writers, memory_order_relaxed) == NULL ||
+             global_race_run(warp, region, first, false))) {
             memcpy(warp->registers + access->registers[0], data, 4 * LANES);
             count_run(&warp->runner->traffic.global.load, first);
             return;
@@ -310,7 +312,7 @@ static inline void store_run(struct warp *warp, const struct op *op)
         const uint64_t first = warp->run_first + (uint64_t)access->offset;
         uint8_t *data = find_run(warp, first, &region);
         if (data != NULL && region->kind <= REGION_VARIABLE &&
-            global_race_run(warp->runner, region, first, true)) {
+            global_race_run(warp, region, first, true)) {
             memcpy(data, warp->registers + access->registers[0], 4 * LANES);
             if (!region->all_known)
                 known_set(region->known, first - region->base, 4 * LANES);
@@ -483,7 +485,7 @@ static inline bool shared_is_quiet(const struct warp *warp, const uint32_t words
 {
     const struct runner *runner = warp->runner;
     const uint32_t mine = runner->shared_tag | warp->number * LANES;
-    uint32_t busy = 0;
+    uint32_t busy = runner->shared_parts;
     for (unsigned lane = 0; lane < LANES; ++lane) {
         const uint32_t note = runner->shadow.writes[words[lane]];
         busy |= (note ^ mine) >> SHARED_EPOCH_SHIFT == 0 && note != (mine | lane);
@@ -535,10 +537,7 @@ static void load_shared_32(struct warp *warp, const struct op *op)
         }
         struct shared_shadow *shadow = &runner->shadow;
         const uint32_t mine = runner->shared_tag | warp->number * LANES;
-        const uint64_t information =
-            (uint64_t)warp->sync_epoch << 32 |
-            (op->instruction->location != NULL ? op->instruction->location->line
-                                               : op->instruction->line);
+        const uint64_t information = (uint64_t)warp->sync_epoch << 32 | fault_line(op->instruction);
         for (unsigned lane = 0; lane < LANES; ++lane) {
             uint32_t note = shadow->reads[words[lane]];
             if ((note ^ mine) >> SHARED_EPOCH_SHIFT != 0)
@@ -577,10 +576,7 @@ static void store_shared_32(struct warp *warp, const struct op *op)
         shared[words[lane]] = value[lane];
     if (runner->launch->checks) {
         const uint32_t mine = runner->shared_tag | warp->number * LANES;
-        const uint64_t information =
-            (uint64_t)warp->sync_epoch << 32 |
-            (op->instruction->location != NULL ? op->instruction->location->line
-                                               : op->instruction->line);
+        const uint64_t information = (uint64_t)warp->sync_epoch << 32 | fault_line(op->instruction);
         for (unsigned lane = 0; lane < LANES; ++lane) {
             runner->shadow.writes[words[lane]] = mine | lane;
             runner->shadow.write_information[words[lane]] = information;

@@ -94,11 +94,11 @@ void lower_branch_indexed(struct lowering *lowering, const struct ptx_instructio
     op->e = lowering->meets;
 }
 
-/* A fence orders what the block does with what other blocks do; one of the block's own does not. */
+/* A fence orders what the thread does with what others of its block do, and (without .cta) with
+ * what other blocks do. */
 void lower_fence(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
-    if (!lower_has(instruction, "cta"))
-        (void)lower_step(lowering, races_fence);
+    lower_step(lowering, races_fence)->imm = lower_has(instruction, "cta");
 }
 
 void lower_return(struct lowering *lowering, const struct ptx_instruction *instruction)

@@ -222,6 +222,7 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
     access->counted = true;
     access->space = space_of(instruction);
     access->is_strong = lower_choose(instruction, strong, COUNT_OF(strong)) >= 0;
+    access->is_volatile = lower_has(instruction, "volatile");
     uint32_t base = lower_address(lowering, address, access);
     data_registers(lowering, data, type, access);
     if (lower_refused(lowering))

@@ -90,7 +90,9 @@ struct access {
     enum ptx_space space;
     enum address_kind address; /* ADDRESS_FRAME: `offset` counts from the frame's local memory */
     bool is_store;
-    bool is_strong;         /* volatile, relaxed, acquire …: no race */
+    bool is_strong; /* volatile, relaxed, acquire …: others may change it */
+    bool is_volatile;
+    bool is_async;          /* cp.async: done when it is waited for */
     bool counted;           /* parameters of functions are no traffic */
     uint8_t element_bytes;  /* in memory */
     uint8_t register_bytes; /* of one lane of each register */
@@ -176,7 +178,7 @@ struct region {
     uint8_t *known; /* a bit for each byte: written or copied in; NULL: all are */
     bool all_known; /* so that the bits need not be looked at */
     enum region_kind kind;
-    _Atomic(uint32_t *) writers, readers; /* races.c: per word, the block + 1; NULL: not written */
+    _Atomic(uint64_t *) writers, readers; /* races.c: a note for each word; NULL: not written */
     char label[64];
 };
 
@@ -252,6 +254,7 @@ struct group {
 
 #define RECORDS 96
 #define BARRIERS 16
+#define GATES 16
 enum barrier_reduction { BARRIER_PLAIN, BARRIER_AND, BARRIER_OR, BARRIER_POPC };
 
 struct warp {
@@ -269,13 +272,16 @@ struct warp {
     uint32_t existing;  /* lanes that the block has */
     uint32_t local_top; /* bytes of local memory that the running frame may touch */
     uint8_t *local, *local_known;
-    uint32_t local_capacity; /* bytes a thread */
-    uint32_t sync_epoch;     /* exchanges among the warp's lanes so far */
-    uint64_t slice;          /* instructions left before another warp gets its turn */
-    uint64_t patience;       /* instructions since lanes were last let go */
-    unsigned turn;           /* the group that runs, or runs next */
-    bool yields;             /* the turn is over */
-    bool polls;              /* has looked at memory that others may change, in this slice */
+    uint32_t local_capacity;   /* bytes a thread */
+    uint32_t sync_epoch;       /* exchanges among the warp's lanes so far */
+    struct async_copy *copies; /* owned; cp.async that nobody has waited for (async.c) */
+    size_t copy_count, copy_capacity;
+    uint32_t copy_groups[LANES]; /* cp.async.commit_group so far */
+    uint64_t slice;              /* instructions left before another warp gets its turn */
+    uint64_t patience;           /* instructions since lanes were last let go */
+    unsigned turn;               /* the group that runs, or runs next */
+    bool yields;                 /* the turn is over */
+    bool polls;                  /* has looked at memory that others may change, in this slice */
     struct group groups[LANES];
     struct record records[RECORDS];
     struct frame *entry_frame;
@@ -286,9 +292,8 @@ struct warp {
 
 struct fault_note { /* a kind of fault at an instruction, as one runner met it */
     struct emulator_fault fault;
-    const void *key;
+    uint64_t key;   /* the line */
     uint64_t block; /* linear number of the first */
-    unsigned sequence;
 };
 
 /* Notes about a unit of shared memory: who touched it last, and when (shared.c). */
@@ -296,13 +301,20 @@ struct fault_note { /* a kind of fault at an instruction, as one runner met it *
 #define SHARED_ATOMIC (UINT32_C(1) << 10)
 #define SHARED_MANY_LANES (UINT32_C(1) << 11)
 #define SHARED_MANY_WARPS (UINT32_C(1) << 12)
-#define SHARED_EPOCH_SHIFT 13
+#define SHARED_ASYNC (UINT32_C(1) << 13)    /* by a cp.async that is not waited for */
+#define SHARED_VOLATILE (UINT32_C(1) << 14) /* and by nobody else otherwise */
+#define SHARED_EPOCH_SHIFT 15
 
 struct shared_shadow {
     unsigned unit_bytes;
     size_t units;
     uint32_t *writes, *reads;
     uint64_t *write_information, *read_information; /* sync_epoch << 32 | source line */
+};
+
+struct async_copy { /* by one lane, to shared memory */
+    uint32_t address, group;
+    uint8_t bytes, lane;
 };
 
 struct launch;
@@ -313,7 +325,18 @@ struct runner {
     uint8_t *shared, *shared_known; /* known: the low four bits of one byte a word */
     struct shared_shadow shadow;
     uint32_t shared_tag; /* the epoch, in its place in a note */
-    bool fenced;         /* the block has ordered itself with others */
+    bool shared_parts;   /* what is over differs from warp to warp: `order` says it */
+    uint32_t order[CAP_BLOCK_THREADS / LANES]
+                  [CAP_BLOCK_THREADS / LANES];              /* [a][b]: epochs of b
+                                                                below are over for a */
+    uint32_t arrivals[BARRIERS][CAP_BLOCK_THREADS / LANES]; /* bar.arrive; 0: none */
+    struct gate {         /* an mbarrier whose latest phase has ended */
+        uint64_t address; /* in shared memory, plus one; 0: none */
+        uint32_t epoch;
+    } gates[GATES];
+    unsigned next_gate;
+    uint32_t global_epoch; /* for races.c: barriers so far */
+    bool fenced;           /* the block has ordered itself with others */
     uint32_t block[3];
     uint64_t block_number;
     uint32_t (*tid)[3][LANES];                     /* per warp of a block */
@@ -404,8 +427,19 @@ struct fault_site {
     uint64_t address;
     unsigned bytes;
     enum ptx_space space;
-    bool is_store;
+    bool is_store, is_constant; /* is_constant: of the constant space */
 };
+/* fault_words.c */
+struct fault_words { /* the two ends of a sentence about an access */
+    char what[256], after[384];
+    bool is_freed;
+};
+void fault_place(const struct launch *launch, const struct op *op, struct emulator_fault *fault,
+                 char *text, size_t room);
+unsigned fault_line(const struct ptx_instruction *instruction); /* in the source, else in the PTX */
+void fault_owner(const struct warp *warp, const struct fault_site *site, char *text, size_t room);
+void fault_describe_access(const struct warp *warp, const struct fault_site *site,
+                           struct fault_words *ret);
 /* The access hit no memory, or one that it may not touch. */
 void fault_access(struct warp *warp, const struct fault_site *site);
 /* Any other kind, in its own words after the kernel's name: "kernel WORDS: block …". */
@@ -469,17 +503,28 @@ void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t
 
 /* shared.c */
 int shared_prepare(struct runner *runner, uint32_t bytes, bool by_byte);
-void shared_release(struct runner *runner);
+void shared_free(struct runner *runner);
 bool shared_is_known(const struct runner *runner, uint64_t address, unsigned bytes);
 void shared_set_known(struct runner *runner, uint64_t address, unsigned bytes);
-void shared_race(struct warp *warp, const struct op *op, unsigned lane, uint64_t address,
-                 unsigned bytes, enum access_kind kind, bool same_value);
-void shared_next_epoch(struct runner *runner);
+struct shared_touch {
+    unsigned lane;
+    uint64_t address;
+    unsigned bytes;
+    enum access_kind kind;
+    bool same_value, is_volatile, is_async;
+};
+void shared_race(struct warp *warp, const struct op *op, const struct shared_touch *touch);
+void shared_copied(struct warp *warp, unsigned lane, uint64_t address, unsigned bytes);
+void shared_meet_all(struct runner *runner);
+void shared_meet(struct runner *runner, unsigned barrier, uint32_t warps);
+void shared_arrive(struct runner *runner, unsigned barrier, unsigned warp);
+void shared_acquire(struct warp *warp, uint32_t epoch);
+uint32_t shared_release(struct runner *runner);
 
 /* races.c */
 void global_race(struct warp *warp, const struct op *op, unsigned lane, struct region *region,
                  uint64_t address, unsigned bytes, enum access_kind kind, bool same_value);
-bool global_race_run(struct runner *runner, struct region *region, uint64_t address, bool is_store);
+bool global_race_run(struct warp *warp, struct region *region, uint64_t address, bool is_store);
 void races_fence(struct warp *warp, const struct op *op);
 void races_forget(struct emulator *emulator); /* after a launch */
 
@@ -504,6 +549,7 @@ bool exchange_settle(struct warp *warp, bool anyway);
 
 /* barrier.c: opens every barrier that all have reached; false: none. */
 bool barriers_open(struct runner *runner);
+void barriers_note_parted(struct runner *runner);
 void barriers_report(struct runner *runner); /* nobody can go on: who waits where? */
 
 /* predicates.c */

@@ -11,6 +11,10 @@
 struct ptx_location {
     unsigned file, line;                 /* file: the number of a .file directive */
     unsigned inlined_file, inlined_line; /* where it was inlined; 0: it was not */
+    const struct ptx_location *caller;   /* the same as a location; NULL: there is none */
+    const struct ptx_location *before;   /* in the text */
+    unsigned shown_file, shown_line; /* for people: in the file where the function begins, if it is
+                                        reached by inlining */
 };
 
 enum ptx_symbol_kind {

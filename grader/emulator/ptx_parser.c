@@ -282,12 +282,30 @@ void ptx_parse_location(struct ptx_parser *parser)
                 (void)accept_integer(parser);
         }
     }
+    location->before = parser->location;
+    const struct ptx_location *caller = location->inlined_line != 0 ? location->before : NULL;
+    for (unsigned i = 0; caller != NULL && i < 16; ++i, caller = caller->before)
+        if (caller->file == location->inlined_file && caller->line == location->inlined_line) {
+            location->caller = caller;
+            break;
+        }
     /* Line 0 means "nowhere in particular": keep the line before it. */
     if (location->line == 0 && parser->location != NULL)
         return;
     parser->location = location;
     if (parser->body != NULL && parser->body->first_location == NULL)
         parser->body->first_location = location;
+    location->shown_file = location->file;
+    location->shown_line = location->line;
+    const struct ptx_location *first = parser->body == NULL ? NULL : parser->body->first_location;
+    for (const struct ptx_location *at = location; first != NULL && at != NULL; at = at->caller) {
+        if (at->file != first->file && at->inlined_file != first->file)
+            continue;
+        const bool here = at->file == first->file;
+        location->shown_file = first->file;
+        location->shown_line = here ? at->line : at->inlined_line;
+        break;
+    }
 }
 
 static char *unescape(struct ptx_parser *parser, const struct ptx_token *token)

@@ -1,11 +1,14 @@
 /* shared.c - shared memory: which bytes were written, who touched them, and its 32 banks.
  *
  * Races. For each unit (a 4-byte word, or a byte in kernels that access less than a word) the last
- * writer and the last reader are kept, with the epoch in which they came: an epoch ends when a
- * barrier of the block opens. Two threads that touch a unit in the same epoch, one of them writing,
- * race; threads of one warp do not if their warp exchanged something in between (sync_epoch), and
- * atomics do not race with one another. Writing the value that is there already is no race, and
- * volatile or relaxed accesses are how programs synchronise by hand: they are left out.
+ * writer and the last reader are kept, with the epoch in which they came. A barrier of the whole
+ * block begins a new epoch, and everything before is ordered. What orders only some warps (a
+ * barrier of a part, an mbarrier, a fence) begins one too, but then a matrix says which epochs of
+ * each warp are over for each other. Two threads that touch a unit without order, one of them
+ * writing, race; threads of one warp do not if their warp exchanged something in between
+ * (sync_epoch), and atomics do not race with one another. Writing the value that is there already
+ * is no race. volatile accesses may be how a program synchronises by hand: among them it is only a
+ * warning.
  *
  * Banks. Word w lies in bank w % 32. A request takes as many wavefronts as the busiest bank has
  * different words; 64- and 128-bit accesses go in groups of 16 and 8 lanes. */
@@ -28,97 +31,205 @@ void shared_set_known(struct runner *runner, uint64_t address, unsigned bytes)
         runner->shared_known[at / 4] |= (uint8_t)(1u << at % 4);
 }
 
+/* ---- Order ------------------------------------------------------------------------------------
+ */
+
+static uint32_t epoch_now(const struct runner *runner)
+{
+    return runner->shared_tag >> SHARED_EPOCH_SHIFT;
+}
+
+static void begin_epoch(struct runner *runner)
+{
+    runner->shared_tag += UINT32_C(1) << SHARED_EPOCH_SHIFT;
+    if (runner->shared_tag != 0)
+        return;
+    /* The numbers are used up: forget what was noted under them. */
+    runner->shared_tag = UINT32_C(1) << SHARED_EPOCH_SHIFT;
+    runner->shared_parts = false;
+    if (runner->shadow.units == 0)
+        return;
+    memset(runner->shadow.writes, 0, runner->shadow.units * sizeof(uint32_t));
+    memset(runner->shadow.reads, 0, runner->shadow.units * sizeof(uint32_t));
+}
+
+/* All warps have met: what came before is over for everybody. */
+void shared_meet_all(struct runner *runner)
+{
+    begin_epoch(runner);
+    runner->shared_parts = false;
+}
+
+/* From here on, not all warps know the same. */
+static void begin_parts(struct runner *runner)
+{
+    if (runner->shared_parts)
+        return;
+    runner->shared_parts = true;
+    const uint32_t now = epoch_now(runner);
+    for (unsigned a = 0; a < runner->warp_count; ++a)
+        for (unsigned b = 0; b < runner->warp_count; ++b)
+            runner->order[a][b] = now;
+    memset(runner->arrivals, 0, sizeof runner->arrivals);
+}
+
+/* bar.arrive: what the warp did so far will be over for those who wait at the barrier. */
+void shared_arrive(struct runner *runner, unsigned barrier, unsigned warp)
+{
+    begin_parts(runner);
+    runner->arrivals[barrier][warp] = epoch_now(runner) + 1;
+    begin_epoch(runner);
+}
+
+/* A barrier of some warps opens (a bit each): they know of one another, and of what each knew. */
+void shared_meet(struct runner *runner, unsigned barrier, uint32_t warps)
+{
+    begin_parts(runner);
+    const uint32_t next = epoch_now(runner) + 1;
+    uint32_t joined[CAP_BLOCK_THREADS / LANES] = {0};
+    for (unsigned w = 0; w < runner->warp_count; ++w) {
+        uint32_t *arrival = &runner->arrivals[barrier][w];
+        const bool waits = (warps >> w & 1) != 0;
+        for (unsigned x = 0; x < runner->warp_count && (waits || *arrival != 0); ++x)
+            if (runner->order[w][x] > joined[x])
+                joined[x] = runner->order[w][x];
+        const uint32_t own = waits ? next : *arrival;
+        joined[w] = own > joined[w] ? own : joined[w];
+        *arrival = 0;
+    }
+    for (uint32_t left = warps; left != 0; left &= left - 1)
+        memcpy(runner->order[__builtin_ctz(left)], joined, sizeof joined);
+    begin_epoch(runner);
+}
+
+/* A fence, or a wait that ended: what came before `epoch` is over for the warp; 0: everything. */
+void shared_acquire(struct warp *warp, uint32_t epoch)
+{
+    struct runner *runner = warp->runner;
+    begin_parts(runner);
+    const uint32_t until = epoch != 0 ? epoch : epoch_now(runner) + 1;
+    for (unsigned x = 0; x < runner->warp_count; ++x)
+        if (runner->order[warp->number][x] < until)
+            runner->order[warp->number][x] = until;
+    if (epoch == 0)
+        begin_epoch(runner);
+}
+
+/* The end of an mbarrier's phase: what came before is over for whoever waits for it. */
+uint32_t shared_release(struct runner *runner)
+{
+    begin_parts(runner);
+    begin_epoch(runner);
+    return epoch_now(runner);
+}
+
 /* ---- Races ------------------------------------------------------------------------------------
  */
 
-#define OTHER_LANES SHARED_MANY_LANES
-#define OTHER_WARPS SHARED_MANY_WARPS
-
-static uint32_t source_line(const struct op *op)
-{
-    const struct ptx_instruction *instruction = op->instruction;
-    if (instruction == NULL)
-        return 0;
-    return instruction->location != NULL ? instruction->location->line : instruction->line;
-}
-
-/* True when what is noted happened in this epoch, by another thread, unordered. */
+/* True when what is noted was done by another thread, and nothing orders it before this. */
 static bool conflicts(const struct warp *warp, uint32_t note, uint64_t information, unsigned thread)
 {
-    if ((note ^ warp->runner->shared_tag) >> SHARED_EPOCH_SHIFT != 0)
-        return false;
+    const struct runner *runner = warp->runner;
     const unsigned other = note & SHARED_THREAD;
-    if ((note & (OTHER_LANES | OTHER_WARPS)) == 0 && other == thread)
+    const uint32_t epoch = note >> SHARED_EPOCH_SHIFT;
+    if (runner->shared_parts ? epoch < runner->order[warp->number][other / LANES]
+                             : epoch != epoch_now(runner))
         return false;
-    if ((note & OTHER_WARPS) == 0 && other / LANES == thread / LANES)
+    if ((note & SHARED_ASYNC) != 0)
+        return true;
+    if ((note & (SHARED_MANY_LANES | SHARED_MANY_WARPS)) == 0 && other == thread)
+        return false;
+    if ((note & SHARED_MANY_WARPS) == 0 && other / LANES == thread / LANES)
         return information >> 32 == warp->sync_epoch;
     return true;
 }
 
-static void report_race(struct warp *warp, const struct op *op, unsigned lane, uint64_t address,
-                        unsigned bytes, const char *words, uint32_t note, uint64_t information)
+static void report_race(struct warp *warp, const struct op *op, const struct shared_touch *touch,
+                        const char *words, uint32_t note, uint64_t information)
 {
-    struct fault_site site = {
-        .op = op, .lane = lane, .address = address, .bytes = bytes, .space = PTX_SHARED};
-    fault_report(warp, &site, "shared memory race", false,
-                 "%s thread %u of the block (line %u) without a barrier between", words,
-                 note & SHARED_THREAD, (unsigned)(information & UINT32_MAX));
+    struct fault_site site = {.op = op,
+                              .lane = touch->lane,
+                              .address = touch->address,
+                              .bytes = touch->bytes,
+                              .space = PTX_SHARED};
+    const bool warning = touch->is_volatile && (note & SHARED_VOLATILE) != 0;
+    const unsigned line = (unsigned)(information & UINT32_MAX);
+    if ((note & SHARED_ASYNC) != 0)
+        fault_report(warp, &site, "shared memory race", false,
+                     "%s a cp.async of thread %u of the block (line %u) that nobody has waited for",
+                     touch->kind == ACCESS_LOAD ? "reads what is written by"
+                                                : "writes what is also written by",
+                     note & SHARED_THREAD, line);
+    else
+        fault_report(warp, &site, "shared memory race", warning,
+                     "%s thread %u of the block (line %u) without a barrier between", words,
+                     note & SHARED_THREAD, line);
 }
 
-static void note_read(struct warp *warp, size_t unit, unsigned thread, uint64_t information)
+static void note_read(struct warp *warp, size_t unit, unsigned thread, uint64_t information,
+                      uint32_t flags)
 {
     struct shared_shadow *shadow = &warp->runner->shadow;
     uint32_t note = shadow->reads[unit];
-    const uint32_t mine = warp->runner->shared_tag | thread;
+    const uint32_t mine = warp->runner->shared_tag | thread | flags;
     if ((note ^ mine) >> SHARED_EPOCH_SHIFT != 0)
         note = mine;
     else if ((note & SHARED_THREAD) / LANES != thread / LANES)
-        note |= OTHER_WARPS;
+        note |= SHARED_MANY_WARPS;
     else if ((note & SHARED_THREAD) != thread)
-        note |= OTHER_LANES;
-    shadow->reads[unit] = note;
+        note |= SHARED_MANY_LANES;
+    shadow->reads[unit] = flags != 0 ? note : note & ~SHARED_VOLATILE;
     shadow->read_information[unit] = information;
 }
 
-void shared_race(struct warp *warp, const struct op *op, unsigned lane, uint64_t address,
-                 unsigned bytes, enum access_kind kind, bool same_value)
+void shared_race(struct warp *warp, const struct op *op, const struct shared_touch *touch)
 {
     struct shared_shadow *shadow = &warp->runner->shadow;
-    const unsigned thread = warp->number * LANES + lane;
-    const uint64_t information = (uint64_t)warp->sync_epoch << 32 | source_line(op);
+    const enum access_kind kind = touch->kind;
+    const unsigned thread = warp->number * LANES + touch->lane;
+    const uint64_t information = (uint64_t)warp->sync_epoch << 32 | fault_line(op->instruction);
     const unsigned unit_bytes = shadow->unit_bytes;
-    for (uint64_t unit = address / unit_bytes; unit <= (address + bytes - 1) / unit_bytes; ++unit) {
+    const uint32_t flags = (kind == ACCESS_ATOMIC ? SHARED_ATOMIC : 0) |
+                           (touch->is_volatile ? SHARED_VOLATILE : 0) |
+                           (touch->is_async ? SHARED_ASYNC : 0);
+    const uint64_t last = (touch->address + touch->bytes - 1) / unit_bytes;
+    for (uint64_t unit = touch->address / unit_bytes; unit <= last; ++unit) {
         const uint32_t write = shadow->writes[unit], read = shadow->reads[unit];
         const bool both_atomic = kind == ACCESS_ATOMIC && (write & SHARED_ATOMIC) != 0;
-        if (!both_atomic && !(kind == ACCESS_STORE && same_value) &&
+        const bool changes = kind != ACCESS_LOAD && !touch->same_value;
+        if (!both_atomic && (kind != ACCESS_STORE || changes) &&
             conflicts(warp, write, shadow->write_information[unit], thread))
-            report_race(warp, op, lane, address, bytes,
+            report_race(warp, op, touch,
                         kind == ACCESS_LOAD ? "reads what was written by"
                                             : "writes what was also written by",
                         write, shadow->write_information[unit]);
-        else if (kind != ACCESS_LOAD && !both_atomic && !same_value &&
+        else if (changes && !both_atomic &&
                  conflicts(warp, read, shadow->read_information[unit], thread))
-            report_race(warp, op, lane, address, bytes, "writes what was read by", read,
+            report_race(warp, op, touch, "writes what was read by", read,
                         shadow->read_information[unit]);
         if (kind == ACCESS_LOAD) {
-            note_read(warp, unit, thread, information);
+            note_read(warp, unit, thread, information, flags);
         } else {
-            shadow->writes[unit] =
-                warp->runner->shared_tag | thread | (kind == ACCESS_ATOMIC ? SHARED_ATOMIC : 0);
+            shadow->writes[unit] = warp->runner->shared_tag | thread | flags;
             shadow->write_information[unit] = information;
         }
     }
 }
 
-/* What came before a barrier is ordered with what comes after it. */
-void shared_next_epoch(struct runner *runner)
+/* A cp.async was waited for by its thread: from now on it is a write like any other. */
+void shared_copied(struct warp *warp, unsigned lane, uint64_t address, unsigned bytes)
 {
-    runner->shared_tag += UINT32_C(1) << SHARED_EPOCH_SHIFT;
-    if (runner->shared_tag != 0 || runner->shadow.units == 0)
-        return;
-    memset(runner->shadow.writes, 0, runner->shadow.units * sizeof(uint32_t));
-    memset(runner->shadow.reads, 0, runner->shadow.units * sizeof(uint32_t));
-    runner->shared_tag = UINT32_C(1) << SHARED_EPOCH_SHIFT;
+    struct shared_shadow *shadow = &warp->runner->shadow;
+    const unsigned thread = warp->number * LANES + lane;
+    const uint64_t last = (address + bytes - 1) / shadow->unit_bytes;
+    for (uint64_t unit = address / shadow->unit_bytes; unit <= last; ++unit) {
+        const uint32_t note = shadow->writes[unit];
+        if ((note & SHARED_ASYNC) == 0 || (note & SHARED_THREAD) != thread)
+            continue; /* somebody wrote it since */
+        shadow->writes[unit] = warp->runner->shared_tag | thread;
+        shadow->write_information[unit] =
+            (uint64_t)warp->sync_epoch << 32 | (shadow->write_information[unit] & UINT32_MAX);
+    }
 }
 
 int shared_prepare(struct runner *runner, uint32_t bytes, bool by_byte)
@@ -142,7 +253,7 @@ int shared_prepare(struct runner *runner, uint32_t bytes, bool by_byte)
                : 0;
 }
 
-void shared_release(struct runner *runner)
+void shared_free(struct runner *runner)
 {
     free(runner->shared);
     free(runner->shared_known);

@@ -9,7 +9,7 @@
 FAULT nothing_wrong(int *data, int n)
 {
     __shared__ int box[64];
-    box[threadIdx.x] = data[threadIdx.x] + n;
+    box[threadIdx.x] = blockIdx.x == 0 ? data[threadIdx.x] + n : n;
     __syncthreads();
     if (blockIdx.x == 0)
         data[threadIdx.x] = box[63 - threadIdx.x];
