@@ -58,12 +58,16 @@ CUDART_STATIC := $(firstword $(wildcard $(addprefix $(CUDA_HOME)/,lib64/libcudar
     targets/x86_64-linux/lib/libcudart_static.a lib/x86_64-linux-gnu/libcudart_static.a)))
 CUDA_INCLUDE := $(patsubst %/cuda_runtime_api.h,-isystem %,$(filter-out /usr/include/%,$(firstword \
     $(wildcard $(addprefix $(CUDA_HOME)/,include/cuda_runtime_api.h targets/x86_64-linux/include/cuda_runtime_api.h)))))
+# What `make deps` unpacked for this build alone, where nobody may install: its usr/, or nothing.
+LOCAL = $(eval LOCAL := $$(shell cd build/deps/usr 2>/dev/null && pwd))$(LOCAL)
+LOCAL_LIB = $(LOCAL)/lib/x86_64-linux-gnu
+PKG_CONFIG = PKG_CONFIG_PATH="$(CURDIR)/build/deps/usr/lib/x86_64-linux-gnu/pkgconfig:$$PKG_CONFIG_PATH" pkg-config
 PACKAGES := libgit2 jansson inih sqlite3 libcrypto
 # Asked only when something is built: `make deps` may just have installed them.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $$(PACKAGES) 2>/dev/null))$(PKG_CFLAGS)
-PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $$(PACKAGES) 2>/dev/null))$(PKG_LIBS)
-CHECK_CFLAGS = $(eval CHECK_CFLAGS := $$(shell pkg-config --cflags check 2>/dev/null))$(CHECK_CFLAGS)
-CHECK_LIBS = $(eval CHECK_LIBS := $$(shell pkg-config --libs check 2>/dev/null))$(CHECK_LIBS)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $$(PKG_CONFIG) --cflags $$(PACKAGES) 2>/dev/null))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell $$(PKG_CONFIG) --libs $$(PACKAGES) 2>/dev/null))$(PKG_LIBS)
+CHECK_CFLAGS = $(eval CHECK_CFLAGS := $$(shell $$(PKG_CONFIG) --cflags check 2>/dev/null))$(CHECK_CFLAGS)
+CHECK_LIBS = $(eval CHECK_LIBS := $$(shell $$(PKG_CONFIG) --libs check 2>/dev/null))$(CHECK_LIBS)
 
 # ---- Flags -----------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
@@ -75,12 +79,14 @@ ifneq ($(findstring clang,$(CC)),)
 WARNINGS += -Wno-unknown-warning-option -Wno-format-nonliteral -Wno-pass-failed
 endif
 CPPFLAGS_ALL = -D_GNU_SOURCE -iquote grader -iquote . $(PKG_CFLAGS) \
+               $(if $(LOCAL),-isystem $(LOCAL)/include -isystem $(LOCAL)/include/x86_64-linux-gnu) \
                $(if $(CUDART_STATIC),-DSPILLWAY_HAVE_CUDART=1 $(CUDA_INCLUDE)) \
                -DSPILLWAY_VERSION='"$(VERSION)"' $(CPPFLAGS)
 HARDENING := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -ffp-contract=off
 CFLAGS_ALL = -std=c17 -O2 -g $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
              -fno-sanitize-recover=all -fPIE -ffp-contract=off,$(HARDENING)) $(if $(filter 1,$(WERROR)),-Werror) $(CFLAGS)
-LDFLAGS_ALL = -pie $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) $(LDFLAGS)
+LDFLAGS_ALL = -pie $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now) \
+              $(if $(LOCAL),-L$(LOCAL_LIB) -Wl$(comma)--disable-new-dtags -Wl$(comma)-rpath$(comma)$(LOCAL_LIB)) $(LDFLAGS)
 # libstdc++ (for its demangler) is linked in: the program needs none to run, and the shared one does
 # not export the demangler's inner call.
 LIBSTDCXX := -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
@@ -118,7 +124,7 @@ $(SPILLWAY): $(BUILD)/grader/main.o $(BUILD)/libspillway.a
 
 # A change of flags rebuilds what they affect. With deps among the goals, nothing is built before it.
 $(BUILD)/flags: FORCE | $(filter deps,$(MAKECMDGOALS))
-	@pkg-config --exists $(PACKAGES) || \
+	@$(PKG_CONFIG) --exists $(PACKAGES) || \
 	 { echo "Libraries are missing ($(PACKAGES)): 'make deps' installs them" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL))' | cmp -s - $@ || \
@@ -132,7 +138,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(@:.o=.d) -c -o $@ $<
 
-$(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell pkg-config --modversion inih)"'
+$(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"'
 # The CPU reference is written to be vectorised, which -O2 of gcc 11 does not do.
 $(BUILD)/reference/%.o: EXTRA_CFLAGS = -O3
 # The lane loops of the emulator are worth the vectoriser; lanes_avx2 is chosen at run time.

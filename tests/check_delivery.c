@@ -403,6 +403,61 @@ START_TEST(deps_row)
 }
 END_TEST
 
+/* Nobody may install, but everybody may unpack: the libraries go below build/deps. */
+START_TEST(deps_unpacks_libraries_for_this_build)
+{
+    static const char *const programs[] = {"env",  "rm",      "cat",      "mktemp", "true",
+                                           "grep", "sed",     "mkdir",    "find",   "readlink",
+                                           "ln",   "dirname", "dpkg-deb", "tar",    "cp"};
+    AUTO_FREE char *folder = NULL, *path = NULL;
+    if (access("/usr/bin/dpkg-deb", X_OK) != 0)
+        TEST_SKIP("no dpkg-deb");
+    ck_assert_int_gt(asprintf(&folder, "%s/unpack", testing_temporary_folder()), 0);
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    for (size_t i = 0; i < COUNT_OF(programs); ++i) {
+        AUTO_FREE char *target = below("/usr/bin", programs[i]), *link = below(folder, programs[i]);
+        ck_assert_int_eq(symlink(target, link), 0);
+    }
+    static const char make_package[] =
+        "mkdir -p p/DEBIAN p/usr/include p/usr/lib/x && cd p && : >usr/include/git2.h && "
+        "ln -s libgit2.so.1 usr/lib/x/libgit2.so && printf 'Package: libgit2-dev\nVersion: 1\n"
+        "Architecture: all\nMaintainer: x <x@example.org>\nDescription: x\n' >DEBIAN/control && "
+        "dpkg-deb --build . ../libgit2.archive";
+    struct process_result made = run((const char *[]){"/bin/sh", "-c", make_package, NULL},
+                                     (const char *[]){"PATH=/usr/bin:/bin", NULL}, folder);
+    ck_assert_msg(made.exit_code == 0, "%s", bytes_text(&made.error));
+    process_result_release(&made);
+    AUTO_FREE char *apt = NULL;
+    ck_assert_int_gt(asprintf(&apt,
+                              "#!/bin/sh\ncase \"$*\" in\n"
+                              "-s*libgit2-dev*) echo 'Inst libgit2-dev (1 Debian:12 [all])' ;;\n"
+                              "*download\\ libgit2-dev) cp %s/libgit2.archive libgit2.deb ;;\n"
+                              "*) exit 1 ;;\nesac\n",
+                              folder),
+                     0);
+    write_program(folder, "id", "#!/bin/sh\necho 1000\n");
+    write_program(folder, "apt-get", apt);
+    AUTO_FREE char *script = realpath("packaging/deps", NULL);
+    ck_assert_int_gt(asprintf(&path, "PATH=%s", folder), 0);
+    struct process_result result = run((const char *[]){"/bin/sh", script, NULL},
+                                       (const char *[]){path, "CUDA_HOME=/nowhere", NULL}, folder);
+    const char *output = bytes_text(&result.output);
+    ck_assert_int_eq(result.exit_code, 0);
+    const char *command =
+        strstr(output, "An administrator installs that with: apt-get install gcc");
+    ck_assert_msg(command != NULL, "%s", output);
+    ck_assert_msg(strstr(command, "in build/deps: libgit2-dev") != NULL, "%s%s", output,
+                  bytes_text(&result.error));
+    AUTO_FREE char *header = below(folder, "build/deps/usr/include/git2.h");
+    AUTO_FREE char *link = below(folder, "build/deps/usr/lib/x/libgit2.so");
+    ck_assert_int_eq(access(header, R_OK), 0);
+    char target[100] = "";
+    ck_assert_int_gt(readlink(link, target, sizeof target - 1), 0);
+    ck_assert_str_eq(target, "/usr/lib/x/libgit2.so.1");
+    process_result_release(&result);
+}
+END_TEST
+
 /* ---- make ------------------------------------------------------------------------------------ */
 
 static struct process_result make(const char *const *arguments)
@@ -490,6 +545,7 @@ Suite *suite_delivery(void)
     tcase_add_test(tests, man_page_has_every_command_and_option);
     tcase_add_test(tests, man_page_has_the_version);
     tcase_add_loop_test(tests, deps_row, 0, COUNT_OF(deps_rows));
+    tcase_add_test(tests, deps_unpacks_libraries_for_this_build);
     tcase_add_loop_test(tests, make_run_row, 0, COUNT_OF(run_rows));
     tcase_add_loop_test(tests, make_row, 0, COUNT_OF(make_rows));
     suite_add_tcase(suite, tests);
