@@ -100,7 +100,7 @@ LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
 CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/check_sandbox.c)
 CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c tests/truth/*.c))
-BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c))
+BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c) tests/support_driven.c)
 HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h)
 SPILLWAY := $(BUILD)/spillway
 COMPLETIONS := $(BUILD)/completions/spillway.bash

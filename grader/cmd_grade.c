@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "cmd_output.h"
+#include "memory.h"
 #include "options.h"
 #include "pipeline.h"
 #include "process.h"
@@ -255,6 +256,9 @@ static int grade(struct stages *s, struct grade_options *options, struct error *
         pipeline_judge(&s->pipeline, err) != 0)
         return -1;
     s->pipeline.grade.duration_ns = process_now_ns() - began;
+    struct error ignored = {0}; /* without a cache, hints know less: no more than that */
+    if (s->submission.kind == SUBMISSION_DIRECTORY)
+        (void)memory_keep(&s->pipeline.grade, &ignored);
     return 0;
 }
 

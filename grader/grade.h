@@ -25,6 +25,7 @@ struct mark {
     char *message; /* owned; what was expected and seen; "" when there is nothing to add */
     char *remedy;  /* owned; what to try for this way of failing; "" unless failed */
     unsigned line; /* in the student's source; 0: unknown */
+    bool waits;    /* nothing of its own is to be mended: its kernel was not built */
 };
 
 /* One kernel on one architecture (the graded ones, and the one that ran when it is another), as the

@@ -77,6 +77,7 @@ void numbers_pack(struct bytes *out, const struct numbers_result *result)
         pack_number(out, outcome->expected_bits);
         pack_number(out, outcome->got_bits);
         pack_text(out, outcome->problem);
+        pack_text(out, outcome->remedy);
         pack_launch(out, outcome->launch);
     }
 }
@@ -139,6 +140,7 @@ static void unpack_outcome(struct unpack *from, struct case_outcome *ret)
     ret->expected_bits = (uint32_t)unpack_below(from, UINT32_MAX);
     ret->got_bits = (uint32_t)unpack_below(from, UINT32_MAX);
     unpack_text_into(from, ret->problem, sizeof ret->problem);
+    unpack_text_into(from, ret->remedy, sizeof ret->remedy);
 }
 
 bool numbers_unpack(struct numbers_result *ret, const struct numbers *numbers, struct unpack *from)

@@ -229,7 +229,7 @@ static void write_mark(struct bytes *out, const struct grade *grade, const struc
         bytes_printf(out, "      where: %s:%u\n", grade->lab->source_name, mark->line);
     if (mark->status != MARK_FAILED)
         return;
-    if (criterion->why != NULL && criterion->why[0] != '\0')
+    if (!mark->waits && criterion->why != NULL && criterion->why[0] != '\0')
         wrap_text(out, 6, "why:   ", criterion->why);
     if (mark->remedy[0] != '\0')
         wrap_text(out, 6, "try:   ", mark->remedy);

@@ -86,8 +86,21 @@ int pipeline_build(struct pipeline *p, struct error *err)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
+int pipeline_preview(struct pipeline *p, struct error *err)
+{
+    const struct build_target *target = &p->build.targets[p->choice.executed];
+    const struct numbers_options options = {.executor = EXECUTOR_NONE};
+    struct audit audit;
+    audit_judge(&audit, p->submission->lab, target);
+    numbers_result_release(&p->result);
+    return numbers_run(&p->result, p->numbers, target, &audit, &options, err) == 0
+               ? pipeline_judge(p, err)
+               : -1;
+}
+
 int pipeline_run(struct pipeline *p, struct error *err)
 {
+    numbers_result_release(&p->result);
     const struct build_target *target = &p->build.targets[p->choice.executed];
     const struct machine_options *machine = &p->machine->options;
     bool gpu = p->choice.executor == EXECUTOR_GPU;
@@ -118,6 +131,8 @@ int pipeline_run(struct pipeline *p, struct error *err)
 int pipeline_judge(struct pipeline *p, struct error *err)
 {
     struct rubric_input *input = &p->rubric;
+    grade_release(&p->grade);
+    rubric_input_release(input);
     *input = (struct rubric_input){
         .lab = p->submission->lab,
         .submission = p->submission,

@@ -65,10 +65,15 @@ int pipeline_start(struct pipeline *out, const struct machine *machine,
 /* The compilers' work; does not look at the numbers, which may be prepared meanwhile. */
 int pipeline_build(struct pipeline *pipeline, struct error *err);
 
+/* Judges what was built before anything has run: the marks for numbers are skipped, the others are
+ * as they will be. pipeline_run() and pipeline_judge() may follow. */
+int pipeline_preview(struct pipeline *pipeline, struct error *err);
+
 /* Launches every case of the numbers under the machine's executor. */
 int pipeline_run(struct pipeline *pipeline, struct error *err);
 
-/* Fills pipeline->grade but for its duration. */
+/* Fills pipeline->grade but for its duration. After answers.ini alone has changed, and
+ * pipeline->submission with it, it may be called again. */
 int pipeline_judge(struct pipeline *pipeline, struct error *err);
 
 void pipeline_release(struct pipeline *pipeline);

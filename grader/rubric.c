@@ -226,6 +226,7 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
         mark->remedy = text_printable(remedy_of(&verdict, criterion, input));
         bytes_release(&verdict.message);
         ++grade->mark_count;
+        mark->waits = verdict.status == MARK_FAILED && waits_for_build(criterion, input);
         if (mark->message == NULL || mark->remedy == NULL)
             return error_no_memory(err);
         mark->line = verdict.line;

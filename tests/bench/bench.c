@@ -17,6 +17,7 @@
 #include "numbers.h"
 #include "process.h"
 #include "reference/day17-registers/reference.h"
+#include "student_wait.h"
 
 #define ELEMENTS ((size_t)1049187)
 #define TAPS 64
@@ -333,6 +334,30 @@ static void bench_kernel(struct bench *bench, const struct bytes *ptx, bool inde
     print_time("best native loop, 2 threads", &best, bench->rounds);
 }
 
+/* ---- A student's wait ------------------------------------------------------------------------ */
+
+/* From a save to the first marks, beside the compiler's own time for it. */
+static void bench_wait(struct bench *bench)
+{
+    static const double bar_ms = 500;
+    AUTO_FREE char *ptx = path_join(bench->folder, "floor.ptx");
+    const char *const floor[] = {bench->nvcc, "-std=c++17", "-O3", "-arch=sm_75", "-lineinfo",
+                                 "-ptx",      "-o",         ptx,   source,        NULL};
+    struct series first, all, compiled;
+    for (unsigned i = 0; i < bench->rounds; ++i)
+        compiled.values[i] = run_program(bench, floor);
+    if (!bench_watch(bench->spillway, bench->nvcc, bench->folder, bench->rounds, first.values,
+                     all.values))
+        give_up("spillway watch did not show what it should");
+    double median_ms = median_of(first, bench->rounds) * 1e-6;
+    (void)printf("%-46s %6.0f ms                bar %.0f: %s\n",
+                 "watch: from a save to the first marks", median_ms, bar_ms,
+                 median_ms <= bar_ms ? "met" : "MISSED");
+    bench->missed = bench->missed || median_ms > bar_ms;
+    print_time("and to the last", &all, bench->rounds);
+    print_time("nvcc -ptx alone", &compiled, bench->rounds);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t rounds = 15;
@@ -354,6 +379,7 @@ int main(int argc, char **argv)
     (void)printf("Ratios of %u rounds: median (quartiles). Below: medians of the times.\n",
                  bench.rounds);
     bench_grade(&bench);
+    bench_wait(&bench);
     struct bytes ptx;
     prepare_emulator(&bench, &ptx);
     bench_kernel(&bench, &ptx, false);

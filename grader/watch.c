@@ -1,0 +1,110 @@
+#include "watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include "process.h"
+
+#define QUIET_MS 15 /* a save is over when nothing happens for so long */
+#define GAPS_MAX 40 /* of QUIET_MS: who saves without a pause is graded all the same */
+#define LOOK_MS 1000
+
+static struct watch_stamp stamp_of(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return (struct watch_stamp){0};
+    return (struct watch_stamp){.device = info.st_dev,
+                                .inode = info.st_ino,
+                                .bytes = info.st_size,
+                                .modified = info.st_mtim,
+                                .changed = info.st_ctim};
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_stamp(const struct watch_stamp *a, const struct watch_stamp *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
+           same_time(a->modified, b->modified) && same_time(a->changed, b->changed);
+}
+
+void watch_open(struct watch *out)
+{
+    *out = (struct watch){.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+}
+
+void watch_close(struct watch *watch)
+{
+    for (size_t i = 0; i < watch->count; ++i)
+        free(watch->paths[i]);
+    if (watch->fd >= 0)
+        (void)close(watch->fd);
+    *watch = (struct watch){.fd = -1};
+}
+
+int watch_add(struct watch *watch, const char *path, struct error *err)
+{
+    static const uint32_t events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
+                                   IN_CREATE | IN_ATTRIB | IN_MODIFY | IN_DELETE_SELF;
+    for (size_t i = 0; i < watch->count; ++i)
+        if (strcmp(watch->paths[i], path) == 0)
+            return 0;
+    char *copy = strdup(path);
+    AUTO_FREE char *folder = strdup(path);
+    if (watch->count == WATCH_FILES_MAX || copy == NULL || folder == NULL) {
+        free(copy);
+        return error_no_memory(err);
+    }
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder] = '\0';
+    /* Too many watches, or a file system without: then there is still the look once a second. */
+    if (watch->fd >= 0)
+        (void)inotify_add_watch(watch->fd, slash != NULL ? folder : ".", events);
+    watch->paths[watch->count] = copy;
+    watch->stamps[watch->count++] = stamp_of(path);
+    return 0;
+}
+
+bool watch_changed(const struct watch *watch)
+{
+    for (size_t i = 0; i < watch->count; ++i) {
+        struct watch_stamp now = stamp_of(watch->paths[i]);
+        if (!same_stamp(&now, &watch->stamps[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Waits for anything; true when there was an event. */
+static bool wait_for_event(const struct watch *watch, int timeout_ms)
+{
+    struct pollfd fds[] = {{.fd = watch->fd, .events = POLLIN},
+                           {.fd = process_interrupt_fd(), .events = POLLIN}};
+    char events[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)];
+    if (poll(fds, 2, timeout_ms) <= 0 || (fds[0].revents & POLLIN) == 0)
+        return false;
+    while (read(watch->fd, events, sizeof events) > 0)
+        continue;
+    return true;
+}
+
+int watch_wait(struct watch *watch, int64_t *noticed_ns, struct error *err)
+{
+    while (!watch_changed(watch) && !process_interrupted())
+        (void)wait_for_event(watch, LOOK_MS);
+    *noticed_ns = process_now_ns();
+    for (int gap = 0; gap < GAPS_MAX && !process_interrupted(); ++gap)
+        if (!wait_for_event(watch, QUIET_MS))
+            break;
+    for (size_t i = 0; i < watch->count; ++i)
+        watch->stamps[i] = stamp_of(watch->paths[i]);
+    return process_interrupted() ? error_set(err, ERROR_INTERRUPTED, "interrupted") : 0;
+}
