@@ -184,6 +184,7 @@ static struct warp *begin_warp(struct runner *runner, unsigned number)
     warp->live = warp->existing;
     warp->patience = 0;
     warp->turn = 0;
+    warp->others = warp->in_turn = false;
     if (warp->copy_count > 0 || warp->copies != NULL) {
         warp->copy_count = 0;
         memset(warp->copy_groups, 0, sizeof warp->copy_groups);

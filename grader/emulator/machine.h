@@ -282,6 +282,8 @@ struct warp {
     unsigned turn;               /* the group that runs, or runs next */
     bool yields;                 /* the turn is over */
     bool polls;                  /* has looked at memory that others may change, in this slice */
+    bool others;                 /* maybe another group is ready as well */
+    bool in_turn;                /* groups go in turn in this slice, not those behind first */
     struct group groups[LANES];
     struct record records[RECORDS];
     struct frame *entry_frame;
