@@ -385,6 +385,46 @@ START_TEST(group_is_true)
 }
 END_TEST
 
+/* ---- Planted faults ----------------------------------------------------------------------------
+ */
+
+static bool has_fault(const char *entry)
+{
+    struct emulator *emulator = support_emulator_fixture("truth/faults.ptx");
+    int data[64] = {0};
+    const int n = 64;
+    const bool poisoned = strstr(entry, "uninitialised") != NULL;
+    uint64_t buffer = support_buffer(emulator, "data", poisoned ? NULL : data, sizeof data);
+    const struct support_argument arguments[] = {{&buffer, 8}, {&n, 4}};
+    const struct emulator_options options = {.threads = 2};
+    struct emulator_result result = support_launch(emulator, entry, 2, 64, arguments, 2, &options);
+    const bool found = result.fault_count > 0;
+    emulator_result_release(&result);
+    emulator_free(emulator);
+    return found;
+}
+
+/* tests/truth/sanitizer.md, as a table for people. */
+START_TEST(finds_what_compute_sanitizer_finds)
+{
+    struct bytes text = testing_fixture("truth/golden/sanitizer.tsv");
+    char fault[64], tool[16], errors[16];
+    int status = 0, used = 0;
+    unsigned found = 0;
+    for (const char *at = bytes_text(&text); *at != '\0'; at = strchr(at, '\n') + 1) {
+        ck_assert_int_eq(sscanf(at, "%63s %15s %d %15s %n", fault, tool, &status, errors, &used),
+                         4);
+        if (strcmp(errors, "0") == 0) /* "-": it hung */
+            continue;
+        ck_assert_msg(has_fault(fault), "%s: the emulator finds nothing, %s does", fault, tool);
+        ++found;
+    }
+    ck_assert_uint_ge(found, 50);
+    ck_assert(!has_fault("nothing_wrong"));
+    bytes_release(&text);
+}
+END_TEST
+
 Suite *suite_emulator_truth(void);
 Suite *suite_emulator_truth(void)
 {
@@ -392,6 +432,7 @@ Suite *suite_emulator_truth(void)
     TCase *tcase = tcase_create("kernels");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, group_is_true, 0, 2 * (int)truth_group_count);
+    tcase_add_test(tcase, finds_what_compute_sanitizer_finds);
     suite_add_tcase(suite, tcase);
     return suite;
 }
