@@ -272,7 +272,8 @@ static int parse_command_line(struct request *request, int argc, char **argv, st
 /* "ns::scale<float>(float*)" is found as `scale`. */
 static bool is_called(const char *symbol, const char *name)
 {
-    AUTO_FREE char *demangled = demangle(symbol);
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
     if (demangled == NULL)
         return false;
     struct name_parts parts = demangle_split(demangled);

@@ -128,7 +128,8 @@ static void place_shared(struct kernel *kernel)
  * they wrote, so arguments and a leading result type go. */
 static const char *short_name(struct kernel *kernel, const char *symbol)
 {
-    AUTO_FREE char *demangled = demangle(symbol);
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
     const char *text = demangled == NULL ? symbol : demangled;
     size_t length = strlen(text), depth = 0, start = 0;
     if (demangled != NULL)

@@ -193,6 +193,7 @@ struct heap { /* device malloc */
     size_t chunk_count, chunk_capacity;
     uint64_t used;
     struct region *region; /* NULL until the first malloc could come */
+    bool no_memory;        /* the host's: not what malloc may answer with NULL */
 };
 
 struct emulator {
