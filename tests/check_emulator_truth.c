@@ -153,6 +153,7 @@ static bool is_equal(unsigned counter, uint64_t got, uint64_t wanted)
 struct tally {
     struct bytes failures;
     uint64_t counters, explained;
+    uint64_t warned; /* of products that ptxas may fuse */
     uint64_t launches, exact, approximate, near, worst_ulps;
 };
 
@@ -361,6 +362,10 @@ START_TEST(group_is_true)
         struct run run;
         run_launch(&run, emulator, launch, threads);
         ++tally.launches;
+        if (golden_is_fused(&golden, group->name, launch->name) && run.result.fusable.count == 0)
+            (void)bytes_printf(&tally.failures, "%s: ptxas fuses, and the emulator says nothing\n",
+                               launch->name);
+        tally.warned += run.result.fusable.count > 0 ? 1 : 0;
         if (run.result.status != EMULATOR_FINISHED || run.result.fault_count > 0)
             (void)bytes_printf(&tally.failures, "%s: %s%s\n", launch->name, run.result.refusal,
                                run.result.fault_count > 0 ? run.result.faults[0].text : "");
@@ -375,11 +380,12 @@ START_TEST(group_is_true)
     if (_i % 2 == 0)
         printf(
             "%s: %llu launches: %llu values with equal bits; %llu approximations, %llu of them not "
-            "bit-identical, at most %llu ulps off; %llu counters equal, %llu not (explained.inc)\n",
+            "bit-identical, at most %llu ulps off; %llu counters equal, %llu not (explained.inc); "
+            "%llu may be fused\n",
             group->name, (unsigned long long)tally.launches, (unsigned long long)tally.exact,
             (unsigned long long)tally.approximate, (unsigned long long)tally.near,
             (unsigned long long)tally.worst_ulps, (unsigned long long)tally.counters,
-            (unsigned long long)tally.explained);
+            (unsigned long long)tally.explained, (unsigned long long)tally.warned);
     ck_assert_msg(tally.failures.length == 0, "%s:\n%s", group->name, bytes_text(&tally.failures));
     bytes_release(&tally.failures);
 }

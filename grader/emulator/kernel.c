@@ -178,7 +178,8 @@ struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *
                                     .arena = &kernel->arena,
                                     .body = reach.list[f],
                                     .program = &kernel->programs[f]};
-        failed = !lower_function(&lowering) && !kernel_has_refusal(kernel);
+        failed = (!lower_function(&lowering) && !kernel_has_refusal(kernel)) ||
+                 !fuse_find(&kernel->arena, reach.list[f], &kernel->fusable);
     }
     if (failed) {
         kernel_free(kernel);

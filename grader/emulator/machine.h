@@ -147,7 +147,8 @@ struct kernel {
     uint32_t shared_bytes;   /* static, reserved ones included; dynamic ones begin at the next
                                 multiple of 16 */
     const char *name;        /* of the entry, for people: demangled, without arguments */
-    char refusal[512];       /* not empty: it contains something that we do not run */
+    struct emulator_fusable fusable;
+    char refusal[512]; /* not empty: it contains something that we do not run */
     struct kernel *next;
 };
 
