@@ -369,7 +369,9 @@ static char *make_key(const char *folder, const char *name, const char *type)
     AUTO_FREE char *keygen = program_find("ssh-keygen");
     char *path = path_join(folder, name);
     ck_assert_ptr_nonnull(keygen);
-    const char *const argv[] = {keygen, "-q", "-t", type, "-N", "", "-f", path, NULL};
+    const char *const argv[] = {
+        keygen, "-q", "-t", type, "-b", strcmp(type, "rsa") == 0 ? "2048" : "256",
+        "-N",   "",   "-f", path, NULL};
     const struct process_spec spec = {
         .argv = argv, .wall_ns = INT64_C(60000000000), .output_limit = 4096, .merge_error = true};
     struct process_result result;
