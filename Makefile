@@ -213,7 +213,7 @@ attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions: each is blocked (
 # libFuzzer fuzzes it, in a build of its own. What that finds is kept in the corpus.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
-FUZZ_SUPPORT := $(BUILD)/tests/fuzz/repository.o
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/repository.o $(BUILD)/tests/fuzz/replies.o
 FUZZ_BUILD := build/fuzz
 FUZZ_CC ?= $(firstword $(shell command -v clang-14 clang))
 SECONDS ?= 60
@@ -269,6 +269,7 @@ check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ
 check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slow
 	$(Q)$(MAKE) check SANITIZE=address,undefined
 	$(Q)$(MAKE) check CC=clang BUILD=build/clang
+	$(Q)$(MAKE) check SUITES=faults FAULTS=all
 	$(Q)$(MAKE) check-package
 
 # The native twin is compiled as well as the compiler can, and not warned about what it is: int taps.
