@@ -2,6 +2,8 @@
 
 #include <setjmp.h>
 
+#include "bytes.h"
+#include "caps.h"
 #include "number.h"
 
 /* The demangler behind __cxa_demangle(), in the form that hands out its text piece by piece
@@ -14,18 +16,15 @@ int __gcclibcxx_demangle_callback(const char *mangled,
                                   void *payload);
 
 struct receiver {
-    struct demangled *into;
-    size_t length;
+    struct bytes text;
     jmp_buf leave;
 };
 
 static void receive_piece(const char *text, size_t length, void *payload)
 {
     struct receiver *receiver = payload;
-    if (length > LIMIT_DEMANGLED_BYTES - receiver->length)
+    if (bytes_append(&receiver->text, text, length) != 0)
         longjmp(receiver->leave, 1);
-    memcpy(receiver->into->text + receiver->length, text, length);
-    receiver->length += length;
 }
 
 /* nvcc writes "__nv_static_LENGTH_UNIQUE_NAME": LENGTH bytes that make the file unique, then the
@@ -53,16 +52,17 @@ static __attribute__((noinline)) bool run_demangler(const char *mangled, struct 
            __gcclibcxx_demangle_callback(mangled, receive_piece, receiver) == 0;
 }
 
-const char *demangle(const char *symbol, struct demangled *storage)
+char *demangle(const char *symbol)
 {
     const char *mangled = skip_static_prefix(symbol);
     if (strncmp(mangled, "_Z", 2) != 0 || strlen(mangled) > LIMIT_DEMANGLE_BYTES)
         return NULL;
-    struct receiver receiver = {.into = storage};
-    if (!run_demangler(mangled, &receiver) || receiver.length == 0)
-        return NULL;
-    storage->text[receiver.length] = '\0';
-    return strlen(storage->text) == receiver.length ? storage->text : NULL;
+    struct receiver receiver = {.text = bytes_with_limit(LIMIT_DEMANGLED_BYTES)};
+    char *name = NULL;
+    if (run_demangler(mangled, &receiver) && receiver.text.length > 0)
+        name = bytes_take(&receiver.text);
+    bytes_release(&receiver.text);
+    return name;
 }
 
 struct name_parts demangle_split(const char *demangled)

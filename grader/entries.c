@@ -2,11 +2,10 @@
 
 #include "demangle.h"
 
-static struct name_parts function_name(const struct ptx_function *function,
-                                       struct demangled *storage)
+static struct name_parts function_name(const struct ptx_function *function, char **storage)
 {
-    const char *name = demangle(function->name, storage);
-    return demangle_split(name != NULL ? name : function->name);
+    *storage = demangle(function->name);
+    return demangle_split(*storage != NULL ? *storage : function->name);
 }
 
 static unsigned argument_bytes(const struct lab_argument *argument)
@@ -31,7 +30,7 @@ struct entry_match entries_find(const struct ptx_module *module, const struct la
     size_t found = 0, qualified = 0, templates = 0, misfits = 0;
     for (size_t i = 0; i < ptx_function_count(module); ++i) {
         const struct ptx_function *function = ptx_function_at(module, i);
-        struct demangled demangled;
+        AUTO_FREE char *demangled = NULL;
         if (!function->is_entry)
             continue;
         struct name_parts parts = function_name(function, &demangled);
@@ -73,7 +72,7 @@ struct entry_match entries_find(const struct ptx_module *module, const struct la
 
 bool entries_belongs(const struct ptx_function *function, const struct lab *lab)
 {
-    struct demangled demangled;
+    AUTO_FREE char *demangled = NULL;
     struct name_parts parts = function_name(function, &demangled);
     for (size_t i = 0; i < lab->kernel_count; ++i)
         if (name_parts_equal(&parts, lab->kernels[i].name))

@@ -33,8 +33,7 @@ static void put_kernel(const struct speaker *speaker, struct bytes *sentence,
 
 static void put_function(const struct speaker *speaker, struct bytes *sentence, const char *symbol)
 {
-    struct demangled storage;
-    const char *name = demangle(symbol, &storage);
+    AUTO_FREE char *name = demangle(symbol);
     if (symbol[0] == '\0')
         bytes_append_text(sentence, "a function whose name the log lacks");
     else

@@ -91,8 +91,7 @@ static struct layout lay_out(const struct report *report, bool shorten)
         widen(&layout, &cells, report_words_columns(kernel->name));
         for (size_t j = 0; j < kernel->function_count; ++j)
             if (is_shown(&kernel->functions[j])) {
-                struct demangled storage;
-                const char *name = demangle(kernel->functions[j].symbol, &storage);
+                AUTO_FREE char *name = demangle(kernel->functions[j].symbol);
                 function_cells(&cells, &kernel->functions[j]);
                 widen(&layout, &cells,
                       strlen(function_indent) +
@@ -138,8 +137,7 @@ static void put_functions(struct bytes *out, const struct layout *layout,
     for (size_t i = 0; i < count; ++i) {
         if (!is_shown(&functions[i]))
             continue;
-        struct demangled storage;
-        const char *name = demangle(functions[i].symbol, &storage);
+        AUTO_FREE char *name = demangle(functions[i].symbol);
         struct cells cells;
         function_cells(&cells, &functions[i]);
         put_row(out, layout, function_indent, name != NULL ? name : functions[i].symbol, &cells,

@@ -68,3 +68,40 @@ float support_random_float(uint32_t *state)
 {
     return (float)((int32_t)(support_random(state) & 0xFFFFFF) - 0x800000) * 0x1p-20f;
 }
+
+struct emulator_result support_run(const struct support_kernel *kernel)
+{
+    struct bytes ptx = bytes_with_limit((size_t)1 << 20);
+    (void)bytes_printf(
+        &ptx,
+        ".version 8.7\n.target sm_90\n.address_size 64\n%s\n"
+        ".entry k(.param .u64 p_in, .param .u64 p_out) {\n"
+        ".reg .b16 %%h<20>; .reg .b32 %%r<20>, %%t; .reg .b64 %%d<20>, %%in, %%out;\n"
+        ".reg .pred %%p<20>; .reg .f32 %%f<20>; .reg .f64 %%g<20>;\n"
+        "ld.param.u64 %%in, [p_in]; ld.param.u64 %%out, [p_out];\n"
+        "mov.u32 %%r0, %%ctaid.x; mov.u32 %%r1, %%ntid.x; mov.u32 %%t, %%tid.x;\n"
+        "mad.lo.u32 %%t, %%r0, %%r1, %%t;\n%s\nret; }\n",
+        kernel->declarations != NULL ? kernel->declarations : "", kernel->statements);
+    struct emulator *emulator = support_emulator(ptx.data, ptx.length);
+    const uint64_t in = support_buffer(emulator, "in", kernel->in, kernel->in_bytes);
+    const uint64_t out = support_buffer(emulator, "out", kernel->out, kernel->out_bytes);
+    const void *const arguments[] = {&in, &out};
+    const size_t bytes[] = {sizeof in, sizeof out};
+    const struct emulator_launch launch = {.entry = "k",
+                                           .grid = {kernel->grid != 0 ? kernel->grid : 1, 1, 1},
+                                           .block = {kernel->block != 0 ? kernel->block : 32, 1, 1},
+                                           .shared_bytes = kernel->shared_bytes,
+                                           .arguments = arguments,
+                                           .argument_bytes = bytes,
+                                           .argument_count = 2};
+    struct emulator_options options = kernel->options;
+    options.threads = options.threads != 0 ? options.threads : 1;
+    struct emulator_result result;
+    struct error err = {0};
+    ck_assert_msg(emulator_launch(emulator, &launch, &options, &result, &err) == 0, "%s", err.text);
+    if (kernel->out_bytes > 0)
+        ck_assert_int_eq(emulator_copy_out(emulator, out, kernel->out, kernel->out_bytes), 0);
+    emulator_free(emulator);
+    bytes_release(&ptx);
+    return result;
+}

@@ -18,9 +18,11 @@ enum atomic {
 };
 
 struct atomic_detail {
-    struct access access; /* first, so that the checks of access.c can be used */
+    struct access access; /* of all elements together */
     enum atomic atomic;
     enum ptx_type type;
+    unsigned bytes, count;  /* of an element; how many, each an operation of its own */
+    uint32_t b[8], c, d[8]; /* offsets of the registers; d UINT32_MAX: not wanted */
 };
 
 /* In global memory a sum in f32 knows no subnormal numbers, in shared memory it does. */
@@ -59,6 +61,13 @@ static uint64_t add(enum ptx_type type, bool is_shared, uint64_t a, uint64_t b)
     }
 }
 
+static uint64_t extremum_of_half(enum ptx_type type, bool largest, uint16_t a, uint16_t b)
+{
+    if (type == PTX_F16 || type == PTX_F16X2)
+        return largest ? half_max(a, b) : half_min(a, b);
+    return largest ? bfloat_max(a, b) : bfloat_min(a, b);
+}
+
 static bool is_less(enum ptx_type type, uint64_t a, uint64_t b)
 {
     if (type == PTX_S32)
@@ -66,6 +75,16 @@ static bool is_less(enum ptx_type type, uint64_t a, uint64_t b)
     if (type == PTX_S64)
         return (int64_t)a < (int64_t)b;
     return a < b;
+}
+
+static uint64_t extremum(enum ptx_type type, bool largest, uint64_t old, uint64_t b)
+{
+    if (!ptx_type_is_float(type))
+        return (largest ? is_less(type, old, b) : is_less(type, b, old)) ? b : old;
+    uint64_t result = extremum_of_half(type, largest, (uint16_t)old, (uint16_t)b);
+    if (ptx_type_bytes(type) == 4)
+        result |= extremum_of_half(type, largest, (uint16_t)(old >> 16), (uint16_t)(b >> 16)) << 16;
+    return result;
 }
 
 static uint64_t apply(const struct atomic_detail *detail, bool is_shared, uint64_t old, uint64_t b,
@@ -89,9 +108,9 @@ static uint64_t apply(const struct atomic_detail *detail, bool is_shared, uint64
     case ATOMIC_DEC:
         return old == 0 || old > b ? b : old - 1;
     case ATOMIC_MIN:
-        return is_less(detail->type, b, old) ? b : old;
+        return extremum(detail->type, false, old, b);
     default:
-        return is_less(detail->type, old, b) ? b : old;
+        return extremum(detail->type, true, old, b);
     }
 }
 
@@ -109,43 +128,74 @@ static uint64_t apply(const struct atomic_detail *detail, bool is_shared, uint64
 static uint64_t swap(const struct atomic_detail *detail, bool is_shared, uint8_t *memory,
                      uint64_t b, uint64_t c)
 {
-    if (detail->access.element_bytes == 2)
+    if (detail->bytes == 2)
         SWAP(uint16_t)
-    if (detail->access.element_bytes == 4)
+    if (detail->bytes == 4)
         SWAP(uint32_t)
     SWAP(uint64_t)
+}
+
+/* 128 bits: the host has no such operation everywhere, so they take turns. */
+static void swap_wide(const struct warp *warp, const struct atomic_detail *detail, uint8_t *memory,
+                      unsigned lane, uint8_t old[16])
+{
+    pthread_mutex_t *lock = &warp->runner->launch->lock;
+    const uint8_t *b = warp->registers + detail->b[0] + 16 * lane;
+    (void)pthread_mutex_lock(lock);
+    memcpy(old, memory, 16);
+    if (detail->atomic == ATOMIC_EXCHANGE)
+        memcpy(memory, b, 16);
+    else if (memcmp(old, b, 16) == 0)
+        memcpy(memory, warp->registers + detail->c + 16 * lane, 16);
+    (void)pthread_mutex_unlock(lock);
+}
+
+/* One lane's operations; element by element. */
+static void run_lane(struct warp *warp, const struct atomic_detail *detail, unsigned lane,
+                     uint8_t *memory, bool is_shared)
+{
+    const unsigned bytes = detail->bytes;
+    for (unsigned e = 0; e < detail->count; ++e) {
+        uint8_t old[16] = {0};
+        if (bytes == 16 && memory != NULL) {
+            swap_wide(warp, detail, memory, lane, old);
+        } else if (memory != NULL) {
+            uint64_t b = 0, c = 0;
+            memcpy(&b, warp->registers + detail->b[e] + bytes * lane, bytes);
+            if (detail->atomic == ATOMIC_CAS)
+                memcpy(&c, warp->registers + detail->c + bytes * lane, bytes);
+            const uint64_t before = swap(detail, is_shared, memory + e * bytes, b, c);
+            memcpy(old, &before, sizeof before);
+        }
+        if (detail->d[e] != UINT32_MAX)
+            memcpy(warp->registers + detail->d[e] + bytes * lane, old, bytes);
+    }
 }
 
 static void run_atomic(struct warp *warp, const struct op *op)
 {
     const struct atomic_detail *detail = op->detail;
-    const unsigned bytes = detail->access.element_bytes;
+    const unsigned bytes = detail->bytes * detail->count;
     struct touched touched = {0};
     bool any_shared = false;
     warp->polls = true;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         enum ptx_space space = PTX_SPACE_NONE;
-        uint64_t address = 0, b = 0, c = 0, old = 0;
-        memcpy(&b, warp->registers + op->b + bytes * lane, bytes);
-        if (detail->atomic == ATOMIC_CAS)
-            memcpy(&c, warp->registers + op->c + bytes * lane, bytes);
+        uint64_t address = 0;
         uint8_t *memory = access_lane_bytes(warp, op, &detail->access, lane, ACCESS_ATOMIC, bytes,
                                             &space, &address);
-        if (memory != NULL) {
-            old = swap(detail, space == PTX_SHARED, memory, b, c);
-            any_shared = any_shared || space == PTX_SHARED;
-            if (space != PTX_SHARED) {
-                touched.address[touched.count] = address;
-                touched.lane[touched.count++] = (uint8_t)lane;
-            }
-        } else if (space == PTX_LOCAL) {
+        if (memory == NULL && space == PTX_LOCAL) {
             struct fault_site site = {.op = op, .lane = lane, .address = address};
             fault_report(warp, &site, "bad atomic", false,
                          "performs an atomic operation on local memory");
+        } else if (memory != NULL && space == PTX_SHARED) {
+            any_shared = true;
+        } else if (memory != NULL) {
+            touched.address[touched.count] = address;
+            touched.lane[touched.count++] = (uint8_t)lane;
         }
-        if (op->d != UINT32_MAX)
-            memcpy(warp->registers + op->d + bytes * lane, &old, bytes);
+        run_lane(warp, detail, lane, memory, space == PTX_SHARED);
     }
     traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes);
     warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
@@ -154,13 +204,41 @@ static void run_atomic(struct warp *warp, const struct op *op)
 static bool is_allowed(enum atomic atomic, enum ptx_type type)
 {
     const unsigned bytes = ptx_type_bytes(type);
+    const bool is_half =
+        type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2;
+    if (is_half && (atomic == ATOMIC_MIN || atomic == ATOMIC_MAX))
+        return true;
     if (ptx_type_is_float(type))
         return atomic == ATOMIC_ADD && type != PTX_TF32 && bytes >= 2 && bytes <= 8;
+    if (bytes == 16)
+        return atomic == ATOMIC_CAS || atomic == ATOMIC_EXCHANGE;
     if (bytes == 2)
         return atomic == ATOMIC_CAS;
     if (atomic == ATOMIC_INC || atomic == ATOMIC_DEC)
         return bytes == 4;
     return bytes == 4 || bytes == 8;
+}
+
+/* The registers of the operands, which may be vectors. */
+static bool find_elements(struct lowering *lowering, struct atomic_detail *detail,
+                          const struct ptx_operand *b, const struct ptx_operand *d)
+{
+    const enum width width = lower_register_width(detail->type);
+    const bool is_vector = b->kind == PTX_OPERAND_VECTOR;
+    detail->count = is_vector ? (unsigned)b->child_count : 1;
+    if (detail->count == 0 || (detail->count & (detail->count - 1)) != 0 ||
+        detail->count * detail->bytes > 16 ||
+        (d != NULL && is_vector &&
+         (d->kind != PTX_OPERAND_VECTOR || d->child_count != b->child_count))) {
+        lower_refuse(lowering, "a vector of this shape is not understood");
+        return false;
+    }
+    for (unsigned e = 0; e < detail->count; ++e) {
+        detail->b[e] = lower_value(lowering, is_vector ? &b->children[e] : b, width, detail->type);
+        detail->d[e] =
+            d == NULL ? UINT32_MAX : lower_result(lowering, is_vector ? &d->children[e] : d, width);
+    }
+    return !lower_refused(lowering);
 }
 
 void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instruction)
@@ -186,25 +264,23 @@ void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instr
         return;
     }
     const struct ptx_operand *operands = instruction->operands;
-    const enum width width = lower_register_width(type);
     detail->atomic = (enum atomic)which;
     detail->type = type;
+    detail->bytes = ptx_type_bytes(type);
     detail->access = (struct access){.space = lower_has(instruction, "global") ? PTX_GLOBAL
                                               : lower_has(instruction, "shared") ||
                                                       lower_has(instruction, "shared::cta")
                                                   ? PTX_SHARED
                                                   : PTX_GENERIC,
                                      .is_store = true,
-                                     .element_bytes = (uint8_t)ptx_type_bytes(type),
                                      .count = 1};
-    uint32_t a = lower_address(lowering, &operands[first], &detail->access);
-    uint32_t b = lower_value(lowering, &operands[first + 1], width, type);
-    uint32_t c = which == ATOMIC_CAS ? lower_value(lowering, &operands[first + 2], width, type) : 0;
-    uint32_t d = is_red ? UINT32_MAX : lower_result(lowering, &operands[0], width);
+    const uint32_t a = lower_address(lowering, &operands[first], &detail->access);
+    if (!find_elements(lowering, detail, &operands[first + 1], is_red ? NULL : &operands[0]))
+        return;
+    detail->access.element_bytes = (uint8_t)(detail->bytes * detail->count);
+    if (which == ATOMIC_CAS)
+        detail->c = lower_value(lowering, &operands[first + 2], lower_register_width(type), type);
     struct op *op = lower_step(lowering, run_atomic);
     op->a = a;
-    op->b = b;
-    op->c = c;
-    op->d = d;
     op->detail = detail;
 }

@@ -50,8 +50,7 @@ static const char *count_bytes(uint64_t bytes, char text[BYTES_ROOM])
 /* A variable as it was written, in quotes: the last component of its C++ name. */
 static void variable_name(const char *symbol, char *text, size_t room)
 {
-    struct demangled storage;
-    const char *demangled = demangle(symbol, &storage);
+    AUTO_FREE char *demangled = demangle(symbol);
     if (demangled == NULL) {
         (void)snprintf(text, room, "`%.80s`", symbol);
         return;

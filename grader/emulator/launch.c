@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "text.h"
+
 /* ---- Module variables ----------------------------------------------------------------------- */
 
 static uint64_t symbol_address(const struct emulator *emulator, const struct ptx_symbol *symbol)
@@ -240,14 +242,14 @@ bool runner_more_budget(struct warp *warp, const struct op *op)
     }
     if (runner->budget >= op->imm && !late)
         return true;
+    char number[TEXT_NUMBER_BYTES];
     struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(warp->active)};
     if (late)
         fault_report(warp, &site, "time limit", false, "does not end in time; it was still here");
     else
-        fault_report(
-            warp, &site, "instruction limit", false,
-            "does not end: it was still here after %llu instructions of the launch's warps",
-            (unsigned long long)launch->budget_given);
+        fault_report(warp, &site, "instruction limit", false,
+                     "does not end: it was still here after %s instructions of the launch's warps",
+                     text_number(launch->budget_given, number));
     atomic_store(&launch->out_of_budget, true);
     runner->stopped = true;
     stop_at(launch, 0);
@@ -389,10 +391,8 @@ static int collect(struct emulator_result *result, struct launch *launch, struct
         return error_set(err, ERROR_INTERRUPTED, "interrupted");
     if (launch->checks)
         report_leaks(&runners[0]);
-    if (atomic_load(&launch->no_memory) || launch->emulator->heap.no_memory ||
-        merge_faults(result, runners, count) != 0)
+    if (atomic_load(&launch->no_memory) || merge_faults(result, runners, count) != 0)
         return error_no_memory(err);
-    result->fusable = launch->kernel->fusable;
     result->printed = launch->printed;
     launch->printed = (struct bytes){0};
     if (launch->refusal != NULL) {

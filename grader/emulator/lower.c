@@ -509,9 +509,9 @@ static void resolve_targets(struct lowering *lowering)
     for (size_t i = 0; i < program->op_count; ++i) {
         struct op *op = &program->ops[i];
         if (op->class == OP_JUMP && (op->run.jump == warp_branch || op->run.jump == warp_jump)) {
-            /* A label at the very end: the last op of the function is its return. */
-            size_t target = op->target < program->block_count ? program->blocks[op->target].op
-                                                              : program->op_count - 1;
+            /* A label at the very end: the function returns there. */
+            const size_t target = op->target < program->block_count ? program->blocks[op->target].op
+                                                                    : program->end_op;
             op->detail = &program->ops[target];
         }
     }
@@ -537,14 +537,17 @@ static void place_variables(struct lowering *lowering)
     for (size_t i = 0; i < body->formal_count; ++i) {
         const struct ptx_symbol *formal = body->formals[i];
         uint64_t *at = body->face.is_entry ? &parameter_bytes : &bytes;
-        *at = (*at + formal->align - 1) & ~(uint64_t)(formal->align - 1);
+        const uint64_t align = formal->kind == PTX_SYMBOL_REGISTER ? 8 : formal->align;
+        *at = (*at + align - 1) & ~(align - 1);
         formals[i] = (uint32_t)*at;
-        *at += formal->bytes;
+        *at += lower_formal_bytes(formal);
     }
     for (size_t i = 0; i < body->return_count; ++i) {
-        bytes = (bytes + body->returns[i]->align - 1) & ~(uint64_t)(body->returns[i]->align - 1);
+        const struct ptx_symbol *result = body->returns[i];
+        const uint64_t align = result->kind == PTX_SYMBOL_REGISTER ? 8 : result->align;
+        bytes = (bytes + align - 1) & ~(align - 1);
         returns[i] = (uint32_t)bytes;
-        bytes += body->returns[i]->bytes;
+        bytes += lower_formal_bytes(body->returns[i]);
     }
     for (size_t i = 0; i < body->variable_count; ++i) {
         const struct ptx_symbol *variable = body->variables[i];
@@ -576,6 +579,9 @@ bool lower_function(struct lowering *lowering)
     place_variables(lowering);
     if (lower_refused(lowering) || !cfg_build(lowering) || !registers_assign(lowering))
         return kernel_has_refusal(lowering->kernel);
+    lower_receive_formals(lowering);
+    if (lower_refused(lowering))
+        return kernel_has_refusal(lowering->kernel);
     for (uint32_t b = 0; b < program->block_count; ++b) {
         struct block *block = &program->blocks[b];
         lowering->instruction = &body->instructions[block->first];
@@ -594,7 +600,9 @@ bool lower_function(struct lowering *lowering)
         if (lower_refused(lowering))
             return kernel_has_refusal(lowering->kernel);
     }
-    lower_jump(lowering, warp_return, NO_BLOCK); /* a function may end without ret */
+    program->end_op = (uint32_t)program->op_count;
+    lower_give_results(lowering); /* a function may end without ret */
+    lower_jump(lowering, warp_return, NO_BLOCK);
     resolve_targets(lowering);
     program->constants = lowering->constants;
     program->constant_count = lowering->constant_count;

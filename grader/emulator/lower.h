@@ -35,9 +35,6 @@ struct lowering {
 
 /* cfg.c: blocks and where the paths of each meet again. */
 bool cfg_build(struct lowering *lowering);
-/* fuse.c: adds what the body has; false: no memory. */
-bool fuse_find(struct arena *arena, const struct ptx_body *body, struct emulator_fusable *ret);
-
 bool cfg_is_jump(const struct ptx_instruction *instruction);
 /* Calls visit(…) for each register that the instruction reads or writes, reads first. */
 void cfg_visit_registers(const struct ptx_instruction *instruction,
@@ -143,6 +140,11 @@ LOWER(atomic)
  * flushed, as .ftz wants it. */
 enum ptx_type lower_first_type(const struct ptx_instruction *instruction);
 uint32_t lower_flushed(struct lowering *lowering, uint32_t value, enum ptx_type type);
+
+/* lower_call.c: parameters that are registers, at the beginning and the end of a function. */
+unsigned lower_formal_bytes(const struct ptx_symbol *formal);
+void lower_receive_formals(struct lowering *lowering);
+void lower_give_results(struct lowering *lowering);
 
 /* lower_control.c */
 void lower_jump(struct lowering *lowering, jump_handler run, uint32_t target);

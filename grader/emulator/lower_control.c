@@ -104,6 +104,7 @@ void lower_fence(struct lowering *lowering, const struct ptx_instruction *instru
 void lower_return(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     (void)instruction;
+    lower_give_results(lowering);
     lower_jump(lowering, warp_return, NO_BLOCK);
 }
 

@@ -40,11 +40,43 @@ static void move_vector(struct lowering *lowering, const struct ptx_instruction 
                       0, (uint64_t)i * piece * 8);
 }
 
+/* mov.v4.u32 {…}, {…}, and {…}, %tid: element by element. */
+static void move_elements(struct lowering *lowering, const struct ptx_instruction *instruction)
+{
+    const struct ptx_operand *to = &instruction->operands[0], *from = &instruction->operands[1];
+    const enum ptx_type type = lower_type(instruction);
+    const enum width width = lower_register_width(type);
+    char row[16];
+    (void)snprintf(row, sizeof row, "mov.b%u", 8 * ptx_type_bytes(type));
+    if (to->kind != PTX_OPERAND_VECTOR || row_find(row) == NULL || to->child_count > 4 ||
+        (from->kind == PTX_OPERAND_VECTOR && from->child_count != to->child_count)) {
+        lower_refuse(lowering, "a vector of this shape is not understood");
+        return;
+    }
+    uint32_t values[4] = {0};
+    for (size_t i = 0; i < to->child_count; ++i) {
+        struct ptx_operand part = *from;
+        if (from->kind == PTX_OPERAND_VECTOR)
+            part = from->children[i];
+        else
+            part.component = "xyzw"[i];
+        const uint32_t value = lower_value(lowering, &part, width, type);
+        values[i] = lower_temporary(lowering, width); /* the vectors may have elements in common */
+        lower_row(lowering, row, values[i], value, 0, 0, 0);
+    }
+    for (size_t i = 0; i < to->child_count; ++i)
+        if (to->children[i].kind != PTX_OPERAND_SINK)
+            lower_row(lowering, row, lower_result(lowering, &to->children[i], width), values[i], 0,
+                      0, 0);
+}
+
 void lower_mov(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     const struct ptx_operand *operands = instruction->operands;
     if (instruction->operand_count != 2) {
         lower_refuse(lowering, "it has %zu operands, not 2", instruction->operand_count);
+    } else if (lower_has(instruction, "v2") || lower_has(instruction, "v4")) {
+        move_elements(lowering, instruction);
     } else if (operands[0].kind == PTX_OPERAND_VECTOR || operands[1].kind == PTX_OPERAND_VECTOR) {
         move_vector(lowering, instruction);
     } else if (lower_type(instruction) == PTX_PRED) {

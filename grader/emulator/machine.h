@@ -118,6 +118,7 @@ struct program { /* one function, in the form that warps execute */
     const struct constant *constants;
     size_t constant_count;
     uint32_t local_bytes;       /* frame: depots, and parameters of it and of what it calls */
+    uint32_t end_op;            /* where a function ends that has no ret */
     uint32_t argument_bytes;    /* entries: size of the parameter block */
     const uint32_t *parameters; /* offset of each formal: in the parameter block or the frame */
     const uint32_t *returns;
@@ -147,8 +148,7 @@ struct kernel {
     uint32_t shared_bytes;   /* static, reserved ones included; dynamic ones begin at the next
                                 multiple of 16 */
     const char *name;        /* of the entry, for people: demangled, without arguments */
-    struct emulator_fusable fusable;
-    char refusal[512]; /* not empty: it contains something that we do not run */
+    char refusal[512];       /* not empty: it contains something that we do not run */
     struct kernel *next;
 };
 
@@ -194,7 +194,6 @@ struct heap { /* device malloc */
     size_t chunk_count, chunk_capacity;
     uint64_t used;
     struct region *region; /* NULL until the first malloc could come */
-    bool no_memory;        /* the host's: not what malloc may answer with NULL */
 };
 
 struct emulator {
@@ -284,8 +283,6 @@ struct warp {
     unsigned turn;               /* the group that runs, or runs next */
     bool yields;                 /* the turn is over */
     bool polls;                  /* has looked at memory that others may change, in this slice */
-    bool others;                 /* maybe another group is ready as well */
-    bool in_turn;                /* groups go in turn in this slice, not those behind first */
     struct group groups[LANES];
     struct record records[RECORDS];
     struct frame *entry_frame;

@@ -111,6 +111,26 @@ static void explain_name(struct ptx_parser *parser, struct ptx_operand *operand,
     }
 }
 
+/* A register that is a vector, without a component: the vector of its components. */
+static struct ptx_operand spread_vector(struct ptx_parser *parser, const struct ptx_operand *whole)
+{
+    struct ptx_operand vector = {.kind = PTX_OPERAND_VECTOR};
+    struct ptx_operand *children =
+        arena_array(parser->arena, whole->symbol->vector, sizeof *children);
+    if (children == NULL) {
+        ptx_fail_memory(parser);
+        return *whole;
+    }
+    for (unsigned i = 0; i < whole->symbol->vector; ++i) {
+        children[i] = *whole;
+        children[i].component = "xyzw"[i % 4];
+        children[i].index += i;
+    }
+    vector.children = children;
+    vector.child_count = whole->symbol->vector;
+    return vector;
+}
+
 static struct ptx_operand parse_name(struct ptx_parser *parser)
 {
     struct ptx_operand operand = {0};
@@ -140,6 +160,8 @@ static struct ptx_operand parse_name(struct ptx_parser *parser)
                 operand.index += place;
         }
         ptx_lexer_advance(&parser->lexer);
+    } else if (operand.kind == PTX_OPERAND_REGISTER && operand.symbol->vector > 1) {
+        return spread_vector(parser, &operand);
     }
     while ((ptx_at(parser, '+') || ptx_at(parser, '-')) && !parser->failed) {
         bool minus = ptx_at(parser, '-');

@@ -383,7 +383,7 @@ static void list_variable(struct ptx_parser *parser, struct ptx_symbol *symbol)
     grown[(*count)++] = symbol;
 }
 
-static void number_register(struct ptx_parser *parser, struct ptx_symbol *symbol)
+void ptx_number_register(struct ptx_parser *parser, struct ptx_symbol *symbol)
 {
     struct ptx_body *body = parser->body;
     if (body == NULL)
@@ -449,7 +449,7 @@ void ptx_parse_declaration(struct ptx_parser *parser, bool is_extern)
         if (symbol == NULL || parser->failed)
             return;
         if (symbol->kind == PTX_SYMBOL_REGISTER) {
-            number_register(parser, symbol);
+            ptx_number_register(parser, symbol);
         } else {
             struct initialiser_list list = {0};
             if (ptx_accept(parser, '='))

@@ -519,6 +519,12 @@ static void parse_function(struct ptx_parser *parser, bool is_entry)
         body->face.is_extern = false;
         body->face.line = token.line;
         body->face.body_begin = body->face.directives_end = parser->lexer.token.offset;
+        for (size_t i = 0; i < body->formal_count; ++i)
+            if (body->formals[i]->kind == PTX_SYMBOL_REGISTER)
+                ptx_number_register(parser, body->formals[i]);
+        for (size_t i = 0; i < body->return_count; ++i)
+            if (body->returns[i]->kind == PTX_SYMBOL_REGISTER)
+                ptx_number_register(parser, body->returns[i]);
         ptx_parse_body(parser);
     } else {
         body->face.is_entry = is_entry || body->face.is_entry;
@@ -730,8 +736,6 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct error *err)
     free(parser);
     if (failed) {
         ptx_free(module);
-        if (trouble.no_memory)
-            (void)error_no_memory(err);
         (void)error_set(err, trouble.kind, "%s", trouble.text);
         return NULL;
     }

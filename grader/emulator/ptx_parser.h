@@ -79,6 +79,8 @@ struct ptx_constant ptx_parse_constant(struct ptx_parser *parser, unsigned depth
 /* True when the current token is .reg, .global and the like. */
 bool ptx_at_space(const struct ptx_parser *parser);
 /* One or more declarators up to and with the ';'. */
+/* Gives a register its numbers in the function that is being parsed. */
+void ptx_number_register(struct ptx_parser *parser, struct ptx_symbol *symbol);
 void ptx_parse_declaration(struct ptx_parser *parser, bool is_extern);
 /* "(" .param … ")": NULL-safe, adds to the list. In a prototype, names are not declared. */
 void ptx_parse_parameters(struct ptx_parser *parser, struct ptx_symbol ***list, size_t *count,

@@ -274,6 +274,21 @@ static void spread_doubt(struct liveness *live, bool *doubtful)
     }
 }
 
+/* Registers that are parameters are written by the caller, and results are read by it. */
+static void keep_parameters(const struct liveness *live, bool *doubtful, bool *own)
+{
+    const struct ptx_body *body = live->lowering->body;
+    for (size_t i = 0; i < body->formal_count + body->return_count; ++i) {
+        const struct ptx_symbol *symbol =
+            i < body->formal_count ? body->formals[i] : body->returns[i - body->formal_count];
+        if (symbol->kind != PTX_SYMBOL_REGISTER || live->dense[symbol->first] == UINT32_MAX)
+            continue;
+        own[live->dense[symbol->first]] = true;
+        if (i < body->formal_count)
+            doubtful[live->dense[symbol->first]] = false;
+    }
+}
+
 bool registers_assign(struct lowering *lowering)
 {
     struct arena *arena = lowering->arena;
@@ -319,9 +334,15 @@ bool registers_assign(struct lowering *lowering)
     }
     for (uint32_t i = 0; i < live.count; ++i)
         doubtful[i] = bit_get(live.in, i);
+    bool *own = arena_array(arena, live.count + 1u, sizeof(bool));
+    if (own == NULL)
+        return false;
+    keep_parameters(&live, doubtful, own);
     spread_doubt(&live, doubtful);
+    for (uint32_t i = 0; i < live.count; ++i)
+        own[i] = own[i] || doubtful[i];
     find_intervals(&live);
-    if (!scan(&live, doubtful))
+    if (!scan(&live, own))
         return false;
     uint32_t *masks = arena_array(arena, live.count, sizeof *masks);
     if (masks == NULL)

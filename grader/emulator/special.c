@@ -51,6 +51,8 @@ enum special special_find(const char *name, char component, enum width *width)
         if (strcmp(name, table[i].name) != 0)
             continue;
         *width = table[i].width;
+        if (table[i].is_vector && component == 'w')
+            return SPECIAL_ZERO;
         if (table[i].is_vector && component >= 'x' && component <= 'z')
             return (enum special)((int)table[i].special + (component - 'x'));
         if (!table[i].is_vector && component == '\0')
