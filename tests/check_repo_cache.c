@@ -99,7 +99,9 @@ static int remove_packs(const char *path, const struct stat *info, int type, str
 static int truncate_packs(const char *path, const struct stat *info, int type, struct FTW *where)
 {
     (void)where;
-    return type == FTW_F && strstr(path, ".pack") != NULL ? truncate(path, info->st_size / 2) : 0;
+    if (type != FTW_F || strstr(path, ".pack") == NULL)
+        return 0;
+    return chmod(path, 0600) == 0 ? truncate(path, info->st_size / 2) : -1;
 }
 
 static void break_by_removing(const char *cache)

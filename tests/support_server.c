@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -404,7 +405,10 @@ static void write_client(const char *path, const char *known_hosts)
 bool server_ssh(struct server_ssh *ret)
 {
     static const char sshd[] = "/usr/sbin/sshd";
-    if (access(sshd, X_OK) != 0)
+    const struct passwd *self = getpwuid(geteuid());
+    /* A user who may not log in cannot be the one who is logged in as. */
+    if (access(sshd, X_OK) != 0 || self == NULL || strstr(self->pw_shell, "nologin") != NULL ||
+        access(self->pw_shell, X_OK) != 0)
         return false;
     AUTO_FREE char *folder = path_join(testing_temporary_folder(), "sshd-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
