@@ -289,13 +289,31 @@ static void take_push(struct repo_work *work, git_commit *commit, const struct r
     work->reply.later = later;
     (void)repo_pick_date(when, push->unix_s, work->reply.commit_offset_s);
     if (!work->task->has_cutoff)
-        repo_pick_because(work, "the last push to %.80s, which arrived %s",
+        repo_pick_because(work, "the newest commit on %.80s, pushed %s",
                           repo_pick_short_name(work->task->graded_ref), when);
     else
         repo_pick_because(work, "the last push to %.80s at or before %s (it arrived %s)%s",
                           repo_pick_short_name(work->task->graded_ref),
                           repo_pick_cutoff(until, work->task), when,
                           later == 0 ? "" : "; later ones were not graded");
+}
+
+/* Without a cut-off the tip is graded, and the log says when it arrived. */
+static int pick_pushed_tip(struct repo_work *work, git_commit *tip, git_commit **ret)
+{
+    char hex[41];
+    git_oid_tostr(hex, sizeof hex, git_commit_id(tip));
+    for (size_t i = 0; i < work->task->push_count; ++i)
+        if (strcmp(work->parts.pushes[i].commit, hex) == 0) {
+            if (git_commit_dup(ret, tip) != 0)
+                return repo_work_machine(work, "out of memory");
+            take_push(work, *ret, &work->parts.pushes[i], 0);
+            return 0;
+        }
+    repo_work_flag(work, REPO_FLAG_NOT_PUSHED,
+                   "the push log does not name the newest commit, %.7s: its own date was taken",
+                   hex);
+    return 0;
 }
 
 /* *ret stays NULL when the log does not decide, or after a refusal. */
@@ -305,8 +323,9 @@ static int pick_by_push(struct repo_work *work, git_repository *cache, git_commi
     const struct repo_push *pushes = work->parts.pushes;
     size_t count = work->task->push_count, in_time = count;
     char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES];
-    while (in_time > 0 && work->task->has_cutoff &&
-           pushes[in_time - 1].unix_s > work->task->cutoff_s)
+    if (!work->task->has_cutoff)
+        return pick_pushed_tip(work, tip, ret);
+    while (in_time > 0 && pushes[in_time - 1].unix_s > work->task->cutoff_s)
         --in_time;
     if (in_time == 0)
         return repo_work_refuse(work, REPO_NOTHING_IN_TIME,

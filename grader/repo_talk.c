@@ -114,8 +114,10 @@ static int on_credentials(git_credential **ret, const char *url, const char *use
     (void)url, (void)user;
     if (task->secret[0] == '\0') {
         work->reply.wants_secret = 1;
-        (void)repo_work_refuse(work, REPO_NO_ACCESS,
-                               "the server asks for a credential, and there is none for it");
+        (void)repo_work_refuse(
+            work, REPO_NO_ACCESS,
+            "the server asks for a credential, and there is none for it (some servers "
+            "do so for repos that do not exist, too)");
         return GIT_EAUTH;
     }
     if ((allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0 || work->said_secret) {

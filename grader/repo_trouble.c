@@ -147,7 +147,7 @@ static const struct saying talks[] = {
     {"too many redirects", REPO_MOVED, NULL},
     {"invalid content-type: 'text/plain", REPO_NOT_GIT, "the server hands out files, but does not speak git's smart protocol"},
     {"content-type", REPO_NOT_GIT, "what answers there is no git server"},
-    {"authentication required", REPO_NO_ACCESS, "the server asks for a credential, and there is none for it"},
+    {"authentication required", REPO_NO_ACCESS, "the server asks for a credential, and there is none for it (some servers do so for repos that do not exist, too)"},
     {"authentication failure", REPO_NO_ACCESS, "the server does not take the credential"},
     {"too many authentication", REPO_NO_ACCESS, "the server does not take the credential"},
     /* The way there */

@@ -372,7 +372,11 @@ START_TEST(the_push_log_knows_better)
     ck_assert_uint_eq(answer.later, 1);
     repo_answer_release(&answer);
     request.has_cutoff = false;
-    expect_only(&request, "three", "the last push to main, which arrived 2026-01-08", 0);
+    expect_only(&request, "three", "the newest commit on main, pushed 2026-01-08", 0);
+    commit("four", 4); /* after the log was taken */
+    expect_only(&request, "four", "the newest commit on main", FLAG(NOT_PUSHED));
+    request.has_cutoff = true;
+    expect_only(&request, "two", "the last push to main", 0);
     request = request_until(1);
     request.cutoff_s = JANUARY;
     request.pushes = pushes;
