@@ -53,7 +53,7 @@ static const struct {
 const char *remedy_for_fault(const char *kind, const char *text)
 {
     if (strcmp(kind, "out of bounds") == 0 &&
-        (strstr(text, "outside its local") != NULL || strstr(text, "outside its shared") != NULL))
+        (strstr(text, "its local memory") != NULL || strstr(text, "its shared memory") != NULL))
         return "An index left the array that the kernel itself declares: take it modulo the "
                "array's "
                "length, and see that it is never negative.";

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "caps.h"
@@ -201,6 +202,22 @@ void submission_take_source(struct submission *submission, struct bytes *content
     *content = (struct bytes){0};
 }
 
+/* A .cu file of another name, as a browser or an editor may have called it; owned. NULL: none. */
+static char *other_source(const struct submission *submission)
+{
+    DIR *listing = submission->kind == SUBMISSION_DIRECTORY ? opendir(submission->path) : NULL;
+    char *found = NULL;
+    for (struct dirent *entry;
+         listing != NULL && found == NULL && (entry = readdir(listing)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 3 && strcmp(entry->d_name + length - 3, ".cu") == 0)
+            found = text_printable(entry->d_name);
+    }
+    if (listing != NULL)
+        (void)closedir(listing);
+    return found;
+}
+
 static int read_source(struct submission *out, struct search *search, struct error *err)
 {
     struct submission_file *source = &out->source;
@@ -210,10 +227,16 @@ static int read_source(struct submission *out, struct search *search, struct err
     search->family = "starter";
     search->limit = LIMIT_SOURCE_BYTES;
     enum file_status status = search_file(&content, &source->path, problem, search, err);
-    if (err->kind == ERROR_NONE && status == FILE_MISSING)
-        error_set(err, ERROR_USAGE,
-                  "no %s in %s, and no starter/%s/%s in it or a folder above it: nothing to grade",
-                  search->name, out->path, out->lab->id, search->name);
+    if (err->kind == ERROR_NONE && status == FILE_MISSING) {
+        AUTO_FREE char *other = other_source(out);
+        error_set(
+            err, ERROR_USAGE,
+            "no %s in %s, and no starter/%s/%s in it or a folder above it: nothing to grade%s%s"
+            "%s%s",
+            search->name, out->path, out->lab->id, search->name, other != NULL ? "; " : "",
+            other != NULL ? other : "", other != NULL ? " is there: call it " : "",
+            other != NULL ? search->name : "");
+    }
     if (status == FILE_TOO_LARGE)
         (void)snprintf(problem, sizeof problem,
                        "is larger than %zu bytes; a lab's source has a few thousand",
