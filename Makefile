@@ -12,6 +12,7 @@
 #   PREFIX=/usr/local DESTDIR=  where install puts things
 #   ZSH_COMPLETIONS=FOLDER      below PREFIX, for zsh (default: share/zsh/site-functions)
 #   BUNDLE_TESTS=1              the bundle holds the test programs too
+#   FAULTS=25                   calls of each kind that check lets fail; all: each one
 #   SECONDS=60                  how long fuzz works on each target
 
 LAB ?= day17-registers
@@ -101,7 +102,7 @@ CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/chec
 CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c tests/truth/*.c))
 BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c) tests/support_driven.c)
-HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h)
+HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h tests/faults/*.h)
 SPILLWAY := $(BUILD)/spillway
 COMPLETIONS := $(BUILD)/completions/spillway.bash
 
@@ -151,7 +152,7 @@ $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/tests/mutants.o 
     EXTRA_CFLAGS = -iquote tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d $(BUILD)/tests/mutant_words.d \
-         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d $(wildcard $(BUILD)/tests/fuzz/*.d) \
+         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/faults/*.d) \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -212,7 +213,7 @@ attacks: $(SPILLWAY) $(ATTACKS)  ## grade hostile submissions: each is blocked (
 # libFuzzer fuzzes it, in a build of its own. What that finds is kept in the corpus.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
-FUZZ_SUPPORT := $(BUILD)/tests/fuzz/repository.o
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/repository.o $(BUILD)/tests/fuzz/replies.o
 FUZZ_BUILD := build/fuzz
 FUZZ_CC ?= $(firstword $(shell command -v clang-14 clang))
 SECONDS ?= 60
@@ -239,6 +240,12 @@ fuzz: fuzz-build  ## fuzz each reader (SECONDS= each, FUZZ_TARGETS=; needs clang
 	  $$(test -e tests/fuzz/$$target.dict && echo -dict=tests/fuzz/$$target.dict) -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=$(FUZZ_BUILD)/$$target- $(FUZZ_BUILD)/corpus/$$target tests/fuzz/corpus/$$target || exit; done
 
+# Spillway in front of which any call of the C library can fail, and which looks for leaks at its end.
+FAULTY := $(BUILD)/tests/faulty
+$(FAULTY): $(BUILD)/grader/main.o $(BUILD)/tests/faults/faults.o $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(SANITIZE),,-fsanitize=leak) -o $@ $^ $(LIBS)
+
 # What the tests look at, as a user gets it: a bundle, an installation, and one taken away again.
 STAGED := $(BUILD)/staged
 .PHONY: staged
@@ -250,18 +257,19 @@ staged: $(if $(SANITIZE),,gradescope autolab) $(SPILLWAY) $(COMPLETIONS)
 	$(Q)! command -v dpkg-deb >/dev/null || sh packaging/deb light $(STAGED)/package $(STAGED)/installed $(VERSION)
 
 TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME)' \
-                   SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)) \
+                   SPILLWAY_STAGED=$(abspath $(STAGED)) $(if $(FAULTS),SPILLWAY_FAULTS=$(FAULTS)) $(if $(SANITIZE),,SPILLWAY_BUNDLE=$(abspath $(BUNDLE)) \
                    SPILLWAY_AUTOGRADERS=$(abspath build))
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(if $(SUITES),$(if $(filter delivery autograders package,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(FAULTY) $(if $(SUITES),$(if $(filter delivery autograders package,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full
 check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slow
 	$(Q)$(MAKE) check SANITIZE=address,undefined
 	$(Q)$(MAKE) check CC=clang BUILD=build/clang
+	$(Q)$(MAKE) check SUITES=faults FAULTS=all
 	$(Q)$(MAKE) check-package
 
 # The native twin is compiled as well as the compiler can, and not warned about what it is: int taps.

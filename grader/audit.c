@@ -29,10 +29,12 @@ static void object(struct audit *audit, const char *word, const char *remedy, co
 /* "decayWide" of "_Z9decayWidePKfPfm", as the source has it. */
 static const char *plain_name(char into[QUOTE_BYTES], const struct ptx_function *function)
 {
-    AUTO_FREE char *demangled = demangle(function->name);
+    struct demangled storage;
+    const char *demangled = demangle(function->name, &storage);
     struct name_parts parts = demangle_split(demangled != NULL ? demangled : function->name);
-    AUTO_FREE char *name = strndup(parts.begin, parts.length);
-    return text_copy(into, QUOTE_BYTES, name != NULL ? name : "");
+    struct bytes name = bytes_in(into, QUOTE_BYTES);
+    text_sanitize(&name, parts.begin, parts.length, QUOTE_BYTES - 1);
+    return into;
 }
 
 /* "used_bytes_mask" allows "used_bytes_mask 0xf" as well. */

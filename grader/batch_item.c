@@ -281,7 +281,7 @@ static int take_files(const struct batch *batch, struct batch_item *item,
     if (good && explanation->found && explanation->problem[0] == '\0')
         good =
             (item->attempt.explanation = text_printable(bytes_text(&explanation->content))) != NULL;
-    submission_take_source(submission, &source->content, source->problem);
+    good = submission_take_source(submission, &source->content, source->problem, err) == 0 && good;
     if (good)
         good = submission_take_answers(submission, answers->found ? &answers->content : NULL,
                                        answers->problem, err) == 0;

@@ -100,6 +100,9 @@ static enum recall_outcome run_ptxas(struct build_image *out, struct bytes *word
     else if (run.end == COMPILER_REFUSED)
         diagnostics_first_error(out->problem, sizeof out->problem,
                                 "ptxas refuses it: ", bytes_text(&run.words));
+    else if (run.words_cut) /* half a report would be another one */
+        (void)snprintf(out->problem, sizeof out->problem, "it makes ptxas say more than %zu bytes",
+                       LIMIT_COMPILER_OUTPUT_BYTES);
     else {
         enum file_status status = file_read(&out->cubin, cubin_path, LIMIT_CUBIN_BYTES, false);
         if (status == FILE_TOO_LARGE)
@@ -135,6 +138,8 @@ int build_assemble(struct build_image *out, const struct build_options *options,
     if (out->assembled)
         out->readable =
             cubin_parse(&out->parsed, out->cubin.data, out->cubin.length, &unreadable) == 0;
+    if (unreadable.no_memory) /* a damaged cubin is a witness who disagrees; this is none */
+        *err = unreadable;
     bytes_release(&words);
     return err->kind == ERROR_NONE ? 0 : -1;
 }

@@ -5,6 +5,12 @@ struct bytes bytes_with_limit(size_t limit)
     return (struct bytes){.limit = limit};
 }
 
+struct bytes bytes_in(char *array, size_t size)
+{
+    array[0] = '\0';
+    return (struct bytes){.data = array, .capacity = size, .limit = size - 1};
+}
+
 void bytes_release(struct bytes *b)
 {
     if (b == NULL)

@@ -20,6 +20,9 @@ struct bytes {
 };
 
 struct bytes bytes_with_limit(size_t limit);
+/* A buffer in an array of the caller's, for up to size - 1 bytes: it never allocates, and must not
+ * be released. The array is NUL-terminated at all times. */
+struct bytes bytes_in(char *array, size_t size);
 void bytes_release(struct bytes *b);
 void bytes_clear(struct bytes *b); /* forgets the content, keeps the memory and the limit */
 

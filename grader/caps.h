@@ -65,7 +65,7 @@
 #define LIMIT_REPO_MEMORY_BYTES ((uint64_t)1 << 30)
 #define LIMIT_REPO_CPU_SECONDS 120
 #define LIMIT_REPO_SILENCE_SECONDS 30
-#define LIMIT_REPO_SECONDS 600 /* one attempt as a whole */
+#define LIMIT_REPO_SECONDS 300 /* one attempt as a whole */
 #define LIMIT_REPO_ATTEMPTS 3
 #define LIMIT_PUBLISH_BYTES ((size_t)16 << 20) /* of one student's feedback */
 

@@ -101,11 +101,11 @@ int choice_archs(struct choice *choice, const struct arch *wished, size_t count,
     for (size_t i = 0; i < count; ++i) {
         if (!toolchain_knows(toolchain, wished[i])) {
             char name[ARCH_NAME_BYTES];
-            struct bytes known = bytes_with_limit(800);
+            char room[800];
+            struct bytes known = bytes_in(room, sizeof room);
             list_archs(toolchain, &known);
             error_set(err, ERROR_USAGE, "nvcc %s does not compile for %s; it knows %s",
                       toolchain->version, arch_name(wished[i], "sm_", name), bytes_text(&known));
-            bytes_release(&known);
             return -1;
         }
         (void)add_arch(choice, wished[i]);

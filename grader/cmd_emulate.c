@@ -272,7 +272,8 @@ static int parse_command_line(struct request *request, int argc, char **argv, st
 /* "ns::scale<float>(float*)" is found as `scale`. */
 static bool is_called(const char *symbol, const char *name)
 {
-    AUTO_FREE char *demangled = demangle(symbol);
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
     if (demangled == NULL)
         return false;
     struct name_parts parts = demangle_split(demangled);
@@ -515,15 +516,35 @@ static int append_json(struct bytes *out, const struct request *request,
                         CAP_PRINTED_BYTES * 2);
     const bool refused = result->status == EMULATOR_REFUSED;
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s*, s:o, s:o, s:s, s:I, s:I, s:{s:o, s:o}, s:o}", "schema",
-        "spillway/emulate/v1", "entry", request->entry, "status", status_name(result->status),
-        "refusal", refused ? result->refusal : NULL, "faults", faults, "buffers",
-        json_buffers(request), "printed", bytes_text(&printed), "warps", (json_int_t)result->warps,
-        "warp_instructions", (json_int_t)result->warp_instructions, "traffic", "global",
-        json_direction(&result->traffic.global), "local_array",
-        json_direction(&result->traffic.local_array), "counters", json_counters(&result->counters));
+        "{s:s, s:s, s:s, s:s*, s:o, s:o, s:s, s:I, s:I, s:{s:o, s:o}, s:o, s:{s:I, s:I, s:I}}",
+        "schema", "spillway/emulate/v1", "entry", request->entry, "status",
+        status_name(result->status), "refusal", refused ? result->refusal : NULL, "faults", faults,
+        "buffers", json_buffers(request), "printed", bytes_text(&printed), "warps",
+        (json_int_t)result->warps, "warp_instructions", (json_int_t)result->warp_instructions,
+        "traffic", "global", json_direction(&result->traffic.global), "local_array",
+        json_direction(&result->traffic.local_array), "counters", json_counters(&result->counters),
+        "may_be_fused", "count", (json_int_t)result->fusable.count, "line",
+        (json_int_t)result->fusable.line, "ptx_line", (json_int_t)result->fusable.ptx_line);
     bytes_release(&printed);
     return json_text_append(out, json, JSON_ENSURE_ASCII, err);
+}
+
+static void print_fusable(const struct emulator_fusable *fusable)
+{
+    if (fusable->count == 0)
+        return;
+    char line[32] = "", more[48] = "", number[TEXT_NUMBER_BYTES];
+    if (fusable->line != 0)
+        (void)snprintf(line, sizeof line, "line %u, ", fusable->line);
+    if (fusable->count > 1)
+        (void)snprintf(more, sizeof more, " (and %s more such places)",
+                       text_number(fusable->count - 1, number));
+    (void)fprintf(
+        stderr,
+        "spillway: note: %sPTX line %u adds a product%s. ptxas may make one fma of the "
+        "two, which rounds once; the emulator rounds twice, as PTX says. The last bit may "
+        "differ on a GPU, unless the kernel is compiled with -fmad=false.\n",
+        line, fusable->ptx_line, more);
 }
 
 static void print_faults(const struct emulator_result *result)
@@ -538,6 +559,7 @@ static void print_faults(const struct emulator_result *result)
                           text_number(fault->count - 1, number));
         (void)fputc('\n', stderr);
     }
+    print_fusable(&result->fusable);
     if (result->status == EMULATOR_REFUSED)
         (void)fprintf(stderr, "spillway: the emulator cannot run this kernel: %s\n",
                       result->refusal);

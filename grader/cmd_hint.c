@@ -1,4 +1,5 @@
-/* cmd_hint.c - `spillway hint`: the next hint of one item, rung by rung.
+/* cmd_hint.c - `spillway hint`: the next hint of one item, rung by rung; those for what the last
+ * grading measured come first.
  *
  * How far somebody has climbed is remembered in the cache folder, never in the student's tree, so
  * that it cannot be committed by accident. Losing that file costs nothing: the ladder starts anew.
@@ -10,6 +11,7 @@
 #include "files.h"
 #include "hints.h"
 #include "labs/lab.h"
+#include "memory.h"
 #include "options.h"
 
 #define PROGRESS_BYTES_MAX ((size_t)64 << 10)
@@ -19,18 +21,27 @@ static const char usage_text[] =
     "\n"
     "Shows the next hint of one item of a lab. Without ITEM: the list of items.\n"
     "ITEM is a group of marks, as in `question2`; a mark's own id will do as well.\n"
-    "LAB may be left out: then it is the lab that the current folder is named\n"
-    "after, else the first one.\n"
+    "`next` is the item of the first mark that your last grading lost. LAB may be\n"
+    "left out: then it is the lab that the current folder is named after, else the\n"
+    "first one.\n"
     "\n"
     "  --reveal   show the solution of ITEM\n"
     "  --reset    forget which hints of ITEM (or of the whole lab) were seen\n"
-    "  --help     this text\n";
+    "  --help     this text\n"
+    "\n"
+    "Which hints you have seen, and what was measured, is kept in the cache folder\n"
+    "(SPILLWAY_CACHE, else XDG_CACHE_HOME/spillway), never beside your files.\n"
+    "\n"
+    "Examples:\n"
+    "  spillway hint next\n"
+    "  spillway hint day17-registers question2\n";
 
 struct climb {
     const struct lab *lab;
     struct hints hints;
-    size_t seen[HINTS_ITEMS_MAX]; /* rungs shown, per item; without those of `after` */
-    char *path;                   /* owned; of the progress file; NULL: nowhere to remember */
+    struct hint_progress progress;
+    struct memory memory; /* of the last grading */
+    char *path;           /* owned; of the progress file; NULL: nowhere to remember */
 };
 
 /* ---- Progress, in a file of the cache folder ---- */
@@ -47,7 +58,7 @@ static void load_progress(struct climb *climb)
     if (climb->path == NULL ||
         file_read(&content, climb->path, PROGRESS_BYTES_MAX, false) != FILE_READ)
         return;
-    hints_read_progress(&climb->hints, climb->seen, bytes_text(&content), content.length);
+    hints_read_progress(&climb->hints, &climb->progress, bytes_text(&content), content.length);
     bytes_release(&content);
 }
 
@@ -55,9 +66,13 @@ static void save_progress(const struct climb *climb)
 {
     struct bytes text = bytes_with_limit(PROGRESS_BYTES_MAX);
     struct error err = {0};
-    for (size_t i = 0; i < climb->hints.count; ++i)
-        if (climb->seen[i] > 0)
-            bytes_printf(&text, "%s %zu\n", climb->hints.items[i].id, climb->seen[i]);
+    for (size_t i = 0; i < climb->hints.count; ++i) {
+        const char *id = climb->hints.items[i].id;
+        if (climb->progress.seen[i] > 0)
+            bytes_printf(&text, "%s %zu\n", id, climb->progress.seen[i]);
+        if (climb->progress.told[i] > 0)
+            bytes_printf(&text, "%s if %u\n", id, climb->progress.told[i]);
+    }
     if (climb->path == NULL)
         (void)error_set(&err, ERROR_INFRASTRUCTURE, "there is no cache folder");
     else if (!text.failed)
@@ -83,19 +98,99 @@ static size_t ladder_count(const struct hint_item *item)
 
 static size_t ladder_seen(const struct climb *climb, const struct hint_item *item)
 {
-    size_t earlier = item->earlier != NULL ? climb->seen[item_index(climb, item->earlier)] : 0;
-    return climb->seen[item_index(climb, item)] + earlier;
+    const size_t *seen = climb->progress.seen;
+    size_t earlier = item->earlier != NULL ? seen[item_index(climb, item->earlier)] : 0;
+    return seen[item_index(climb, item)] + earlier;
+}
+
+/* "done", "3 lost", … by the marks of the last grading; "" when it had none of this item. */
+static const char *standing_of(const struct climb *climb, const struct hint_item *item,
+                               char room[32])
+{
+    size_t marks = 0, lost = 0;
+    for (size_t i = 0; i < climb->lab->criterion_count && i < MEMORY_MARKS_MAX; ++i)
+        if (climb->memory.has_mark[i] &&
+            hints_find(&climb->hints, climb->lab->criteria[i].id) == item) {
+            ++marks;
+            lost += climb->memory.marks[i] != MARK_PASSED;
+        }
+    (void)snprintf(room, 32, "%zu lost", lost);
+    return marks == 0 ? "" : lost == 0 ? "done" : room;
 }
 
 static void show_list(const struct climb *climb)
 {
-    (void)printf("Hints for %s\n\n  %-12s seen\n", climb->lab->title, "item");
+    char room[32];
+    bool graded = climb->memory.graded;
+    (void)printf("Hints for %s\n\n  %-12s seen%s\n", climb->lab->title, "item",
+                 graded ? "  marks" : "");
     for (size_t i = 0; i < climb->hints.count; ++i) {
         const struct hint_item *item = &climb->hints.items[i];
-        (void)printf("  %-12s %zu/%zu   %s\n", item->id, ladder_seen(climb, item),
-                     ladder_count(item), item->title);
+        (void)printf("  %-12s %zu/%zu   %-*s%s\n", item->id, ladder_seen(climb, item),
+                     ladder_count(item), graded ? 9 : 0,
+                     graded ? standing_of(climb, item, room) : "", item->title);
     }
+    if (graded)
+        (void)printf("\nThe last grading gave %d of %d points; the best so far gave %d.\n",
+                     climb->memory.score, lab_max_score(climb->lab), climb->memory.best);
     (void)printf("\n`spillway hint %s ITEM` shows the next hint of one.\n", climb->lab->id);
+    if (graded && memory_first_lost(&climb->memory) != SIZE_MAX)
+        (void)printf("`next` as ITEM is that of the first mark that was lost.\n");
+}
+
+/* ---- What was measured ---- */
+
+static bool holds(const struct climb *climb, const struct hint_trigger *trigger)
+{
+    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k) {
+        const struct memory_kernel *kernel = &climb->memory.kernels[k];
+        int64_t spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;
+        if (!kernel->known || strcmp(climb->lab->kernels[k].name, trigger->kernel) != 0)
+            continue;
+        switch (trigger->fact) {
+        case HINT_SPILLS:
+            return spilled > 0;
+        case HINT_FRAME:
+            return kernel->stack_bytes > 0 && spilled == 0;
+        case HINT_NO_FRAME:
+            return kernel->stack_bytes == 0;
+        case HINT_FAULT:
+            return kernel->fault;
+        }
+    }
+    return false;
+}
+
+static void tell_measured(const struct climb *climb, const struct hint_trigger *trigger)
+{
+    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k) {
+        const struct memory_kernel *kernel = &climb->memory.kernels[k];
+        if (strcmp(climb->lab->kernels[k].name, trigger->kernel) == 0)
+            (void)printf("Your last grading measured of %s: %lld registers, a frame of\n"
+                         "%lld bytes, %lld bytes of spill stores, %lld of spill loads%s.\n",
+                         trigger->kernel, (long long)kernel->registers,
+                         (long long)kernel->stack_bytes, (long long)kernel->spill_store_bytes,
+                         (long long)kernel->spill_load_bytes,
+                         kernel->fault ? ";\na launch went wrong" : "");
+    }
+}
+
+/* Shows the first rung for what was measured that was not seen yet. */
+static bool show_measured(struct climb *climb, const struct hint_item *item)
+{
+    uint32_t *told = &climb->progress.told[item_index(climb, item)];
+    for (size_t t = 0; t < item->trigger_count; ++t) {
+        const struct hint_trigger *trigger = &item->triggers[t];
+        if ((*told >> t & 1) != 0 || !holds(climb, trigger))
+            continue;
+        *told |= (uint32_t)1 << t;
+        (void)printf("%s: %s\n\n", item->id, item->title);
+        tell_measured(climb, trigger);
+        (void)printf("\n%s\nThe same command shows the next hint.\n", trigger->text);
+        save_progress(climb);
+        return true;
+    }
+    return false;
 }
 
 static void show_all(const struct hint_item *item)
@@ -106,10 +201,12 @@ static void show_all(const struct hint_item *item)
 
 static void show_next(struct climb *climb, const struct hint_item *item)
 {
+    if (show_measured(climb, item))
+        return;
     const struct hint_item *source = item->earlier;
-    if (source == NULL || climb->seen[item_index(climb, source)] == source->count)
+    if (source == NULL || climb->progress.seen[item_index(climb, source)] == source->count)
         source = item;
-    size_t *seen = &climb->seen[item_index(climb, source)];
+    size_t *seen = &climb->progress.seen[item_index(climb, source)];
     size_t total = ladder_count(item);
     if (*seen == source->count) {
         (void)printf("You have seen all %zu hints of %s. Here they are once more.\n", total,
@@ -159,8 +256,10 @@ static void reset(struct climb *climb, const struct hint_item *item)
 {
     for (size_t i = 0; i < climb->hints.count; ++i)
         if (item == NULL || item == &climb->hints.items[i] ||
-            item->earlier == &climb->hints.items[i])
-            climb->seen[i] = 0;
+            item->earlier == &climb->hints.items[i]) {
+            climb->progress.seen[i] = 0;
+            climb->progress.told[i] = 0;
+        }
     save_progress(climb);
     (void)printf("Forgotten: the hints seen of %s.\n", item != NULL ? item->id : climb->lab->id);
 }
@@ -176,10 +275,36 @@ static const struct lab *default_lab(void)
     return lab != NULL ? lab : lab_registry[0];
 }
 
+/* The item of the first mark that was lost; NULL with a sentence when there is none. */
+static const struct hint_item *next_item(const struct climb *climb)
+{
+    size_t lost = memory_first_lost(&climb->memory);
+    if (!climb->memory.graded)
+        (void)printf(
+            "Nothing was graded yet, so nothing is missing: `spillway grade` comes first.\n"
+            "Or name one of the items that `spillway hint %s` lists.\n",
+            climb->lab->id);
+    else if (lost == SIZE_MAX && climb->memory.pending > 0)
+        (void)printf("Your last grading lost nothing; %d points are pending until another\n"
+                     "machine has judged them.\n",
+                     climb->memory.pending);
+    else if (lost == SIZE_MAX)
+        (void)printf("All %d points: there is nothing left to hint at.\n",
+                     lab_max_score(climb->lab));
+    else
+        return hints_find(&climb->hints, climb->lab->criteria[lost].id);
+    return NULL;
+}
+
 static int run(struct climb *climb, const char *item_id, bool want_reveal, bool want_reset)
 {
     const struct hint_item *item = NULL;
-    if (item_id != NULL) {
+    memory_load(&climb->memory, climb->lab);
+    if (item_id != NULL && strcmp(item_id, "next") == 0) {
+        item = next_item(climb);
+        if (item == NULL)
+            return EXIT_STATUS_DONE;
+    } else if (item_id != NULL) {
         item = hints_find(&climb->hints, item_id);
         if (item == NULL)
             return refuse("%s has no item \"%s\"; `spillway hint %s` lists them", climb->lab->id,

@@ -1,5 +1,6 @@
 #include "collect.h"
 
+#include <limits.h>
 #include <strings.h>
 
 #include "text.h"
@@ -185,8 +186,8 @@ static int take_path(char **slot, const char *path, struct error *err)
 {
     if (path == NULL)
         return 0;
-    AUTO_FREE char *here = getcwd(NULL, 0);
-    size_t length = here == NULL ? 0 : strlen(here);
+    char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) == NULL ? 0 : strlen(here);
     if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
         path += length + 1;
     return take_text(slot, path, err);

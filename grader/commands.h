@@ -10,6 +10,7 @@ int cmd_report(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
 int cmd_emulate(int argc, char **argv);
 int cmd_hint(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_release(int argc, char **argv);
 int cmd_labs(int argc, char **argv);

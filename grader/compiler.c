@@ -60,7 +60,8 @@ static int compile_control(const struct toolchain *toolchain, struct arch arch, 
         return -1;
     bool worked = !result.timed_out && !result.signalled && result.exit_code == 0;
     if (!worked) {
-        struct bytes words = bytes_with_limit(400);
+        char room[400];
+        struct bytes words = bytes_in(room, sizeof room);
         text_sanitize(&words, bytes_text(&result.output), result.output.length, 300);
         error_set(err, ERROR_INFRASTRUCTURE,
                   "%s cannot compile even an empty kernel %s: %s; `spillway doctor` tells more",
@@ -72,7 +73,6 @@ static int compile_control(const struct toolchain *toolchain, struct arch arch, 
                   words.length > 0   ? bytes_text(&words)
                   : result.timed_out ? "it does not end"
                                      : "it ends without a word");
-        bytes_release(&words);
     }
     process_result_release(&result);
     return worked ? 0 : -1;
@@ -151,6 +151,7 @@ int compiler_run(struct compiler_run *out, const struct toolchain *toolchain, st
     int status = failed ? check_machine(toolchain, arch, err) : 0;
     if (status == 0) {
         out->words = result.output;
+        out->words_cut = result.output_cut;
         result.output = (struct bytes){0};
     }
     process_result_release(&result);

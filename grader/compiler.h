@@ -19,6 +19,7 @@ enum compiler_end {
 struct compiler_run {
     enum compiler_end end;
     struct bytes words; /* standard output and error together, owned; capped, not yet printable */
+    bool words_cut;     /* there were more */
     char problem[200];  /* COMPILER_STOPPED: a sentence */
 };
 

@@ -30,7 +30,8 @@ static bool is_choice(const char *words, const char *value)
 /* What a blank is to be filled with. */
 static void try_to_answer(struct verdict *verdict, const struct criterion *criterion)
 {
-    struct bytes choices = bytes_with_limit(300);
+    char room[300];
+    struct bytes choices = bytes_in(room, sizeof room);
     if (criterion->words != NULL)
         append_choices(&choices, criterion->words);
     if (criterion->kind == CRITERION_REPORTED_COUNT)
@@ -40,7 +41,6 @@ static void try_to_answer(struct verdict *verdict, const struct criterion *crite
                     criterion->key);
     else if (choices.length > 0)
         verdict_try(verdict, "%s Write %s.", criterion->try_next, bytes_text(&choices));
-    bytes_release(&choices);
 }
 
 /* The answer to one key, or NULL with a verdict when there is none that can be judged. */
@@ -259,11 +259,7 @@ void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
     const struct answer *answer = given(verdict, criterion, input);
     if (answer == NULL)
         return;
-    const struct kernel_facts **kernels = calloc(input->lab->kernel_count, sizeof *kernels);
-    if (kernels == NULL) {
-        verdict_set(verdict, MARK_ERROR, "out of memory");
-        return;
-    }
+    const struct kernel_facts *kernels[LAB_KERNELS_MAX] = {NULL};
     struct withheld withheld = {0};
     struct key_context context = {0};
     struct kernel_facts what_if;
@@ -272,7 +268,6 @@ void criteria_answer(struct verdict *verdict, const struct criterion *criterion,
     fill_what_if(&context, &what_if, problem, input, &withheld);
     struct answer_key key = {.kind = KEY_UNKNOWN};
     criterion->compute(&context, &key);
-    free(kernels);
     if (key.kind == KEY_UNJUDGED)
         verdict_set(verdict, MARK_SKIPPED, "\"%s\" was not checked: %s", answer->value,
                     key.because);

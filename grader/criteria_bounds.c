@@ -104,11 +104,11 @@ static void explain_bounds(struct verdict *verdict, const struct criterion *crit
             "there is",
             text_number(sm->registers_per_sm, file), threads, sm->registers_per_sm / threads,
             sm->registers_per_thread);
-        struct bytes budget = bytes_with_limit(200);
+        char room[200];
+        struct bytes budget = bytes_in(room, sizeof room);
         append_budget(&budget, sm, threads, criterion->blocks);
         verdict_try(verdict, "Add the second number, %u: then a thread may have %s.",
                     criterion->blocks, bytes_text(&budget));
-        bytes_release(&budget);
     } else if (threads != 0 && sm != NULL) {
         explain_other_numbers(message, sm, criterion, threads, blocks == 0 ? 1 : blocks);
         verdict_try(verdict,
@@ -125,13 +125,13 @@ static bool judge_launch_bounds(struct verdict *verdict, const struct criterion 
     const struct kernel_facts *facts = &target->facts[criterion->kernel];
     if (bounds_are(facts->function, criterion->threads, criterion->blocks))
         return true;
-    struct bytes seen = bytes_with_limit(200);
+    char room[200];
+    struct bytes seen = bytes_in(room, sizeof room);
     describe_bounds(&seen, facts->function);
     verdict_set(verdict, MARK_FAILED,
                 "expected launch bounds of %u threads a block and %u blocks per SM on %s; the "
                 "compiled kernel says %s",
                 criterion->threads, criterion->blocks, facts->name, bytes_text(&seen));
-    bytes_release(&seen);
     explain_bounds(verdict, criterion, facts, carrier(criterion, input, target));
     return false;
 }

@@ -66,7 +66,9 @@ static void tell_scalars(struct verdict *verdict, const struct criterion *criter
             name = kernel->arguments[i].name;
     if (name == NULL)
         return;
-    struct bytes right = bytes_with_limit(500), wrong = bytes_with_limit(500);
+    char room[2][500];
+    struct bytes right = bytes_in(room[0], sizeof room[0]);
+    struct bytes wrong = bytes_in(room[1], sizeof room[1]);
     for (size_t i = 0; i < lab->case_count; ++i) {
         enum case_status status = input->result->outcomes[i].status;
         struct bytes *list = status == CASE_EQUAL ? &right : &wrong;
@@ -78,8 +80,6 @@ static void tell_scalars(struct verdict *verdict, const struct criterion *criter
     if (right.length > 0 && wrong.length > 0)
         bytes_printf(&verdict->message, "\nThe kernel is right at %s %s, and wrong at %s", name,
                      bytes_text(&right), bytes_text(&wrong));
-    bytes_release(&right);
-    bytes_release(&wrong);
 }
 
 void criteria_numbers(struct verdict *verdict, const struct criterion *criterion,

@@ -2,8 +2,6 @@
 
 #include <setjmp.h>
 
-#include "bytes.h"
-#include "caps.h"
 #include "number.h"
 
 /* The demangler behind __cxa_demangle(), in the form that hands out its text piece by piece
@@ -16,15 +14,18 @@ int __gcclibcxx_demangle_callback(const char *mangled,
                                   void *payload);
 
 struct receiver {
-    struct bytes text;
+    struct demangled *into;
+    size_t length;
     jmp_buf leave;
 };
 
 static void receive_piece(const char *text, size_t length, void *payload)
 {
     struct receiver *receiver = payload;
-    if (bytes_append(&receiver->text, text, length) != 0)
+    if (length > LIMIT_DEMANGLED_BYTES - receiver->length)
         longjmp(receiver->leave, 1);
+    memcpy(receiver->into->text + receiver->length, text, length);
+    receiver->length += length;
 }
 
 /* nvcc writes "__nv_static_LENGTH_UNIQUE_NAME": LENGTH bytes that make the file unique, then the
@@ -52,17 +53,16 @@ static __attribute__((noinline)) bool run_demangler(const char *mangled, struct 
            __gcclibcxx_demangle_callback(mangled, receive_piece, receiver) == 0;
 }
 
-char *demangle(const char *symbol)
+const char *demangle(const char *symbol, struct demangled *storage)
 {
     const char *mangled = skip_static_prefix(symbol);
     if (strncmp(mangled, "_Z", 2) != 0 || strlen(mangled) > LIMIT_DEMANGLE_BYTES)
         return NULL;
-    struct receiver receiver = {.text = bytes_with_limit(LIMIT_DEMANGLED_BYTES)};
-    char *name = NULL;
-    if (run_demangler(mangled, &receiver) && receiver.text.length > 0)
-        name = bytes_take(&receiver.text);
-    bytes_release(&receiver.text);
-    return name;
+    struct receiver receiver = {.into = storage};
+    if (!run_demangler(mangled, &receiver) || receiver.length == 0)
+        return NULL;
+    storage->text[receiver.length] = '\0';
+    return strlen(storage->text) == receiver.length ? storage->text : NULL;
 }
 
 struct name_parts demangle_split(const char *demangled)

@@ -9,11 +9,19 @@
 
 #include "base.h"
 
-/* "_Z9decayWidePKfPfm" → "decayWide(float const*, float*, unsigned long)", owned by the caller.
- * Understands the name that nvcc gives a kernel of internal linkage in relocatable device code
+#include "caps.h"
+
+/* Room for any name that is understood: for the stack, so that short memory cannot change what a
+ * kernel is called. */
+struct demangled {
+    char text[LIMIT_DEMANGLED_BYTES + 1];
+};
+
+/* "_Z9decayWidePKfPfm" → "decayWide(float const*, float*, unsigned long)", in *storage. Understands
+ * the name that nvcc gives a kernel of internal linkage in relocatable device code
  * ("__nv_static_24_…__Z1kPf") as well. NULL for what is no mangled name, or one too long or too
- * large to be worth its time, or out of memory. Thread-safe. */
-char *demangle(const char *symbol);
+ * large to be worth its time. Thread-safe. */
+const char *demangle(const char *symbol, struct demangled *storage);
 
 /* The last component of "void ns::decayWide<int>(float const*)": where it begins and how long it
  * is. Parentheses and angle brackets nest ("(anonymous namespace)::k", "k<&f(int)>"). */

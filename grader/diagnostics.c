@@ -47,7 +47,7 @@ unsigned diagnostics_keep_own(struct bytes *out, const char *words, size_t lengt
 
 void diagnostics_first_error(char *out, size_t room, const char *before, const char *words)
 {
-    struct bytes text = bytes_with_limit(room - 1);
+    struct bytes text = bytes_in(out, room);
     const char *error = strstr(words, "error");
     while (error != NULL && error > words && error[-1] != '\n')
         --error;
@@ -55,6 +55,4 @@ void diagnostics_first_error(char *out, size_t room, const char *before, const c
         error = words;
     bytes_append_text(&text, before);
     text_sanitize(&text, error, strcspn(error, "\n"), 300);
-    (void)snprintf(out, room, "%s", bytes_text(&text));
-    bytes_release(&text);
 }

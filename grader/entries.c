@@ -2,10 +2,11 @@
 
 #include "demangle.h"
 
-static struct name_parts function_name(const struct ptx_function *function, char **storage)
+static struct name_parts function_name(const struct ptx_function *function,
+                                       struct demangled *storage)
 {
-    *storage = demangle(function->name);
-    return demangle_split(*storage != NULL ? *storage : function->name);
+    const char *name = demangle(function->name, storage);
+    return demangle_split(name != NULL ? name : function->name);
 }
 
 static unsigned argument_bytes(const struct lab_argument *argument)
@@ -30,7 +31,7 @@ struct entry_match entries_find(const struct ptx_module *module, const struct la
     size_t found = 0, qualified = 0, templates = 0, misfits = 0;
     for (size_t i = 0; i < ptx_function_count(module); ++i) {
         const struct ptx_function *function = ptx_function_at(module, i);
-        AUTO_FREE char *demangled = NULL;
+        struct demangled demangled;
         if (!function->is_entry)
             continue;
         struct name_parts parts = function_name(function, &demangled);
@@ -72,7 +73,7 @@ struct entry_match entries_find(const struct ptx_module *module, const struct la
 
 bool entries_belongs(const struct ptx_function *function, const struct lab *lab)
 {
-    AUTO_FREE char *demangled = NULL;
+    struct demangled demangled;
     struct name_parts parts = function_name(function, &demangled);
     for (size_t i = 0; i < lab->kernel_count; ++i)
         if (name_parts_equal(&parts, lab->kernels[i].name))

@@ -58,7 +58,7 @@ int error_context(struct error *err, const char *format, ...)
 {
     if (err == NULL)
         return -1;
-    struct error whole = {.kind = err->kind};
+    struct error whole = {.kind = err->kind, .no_memory = err->no_memory};
     va_list arguments;
     va_start(arguments, format);
     int used = vsnprintf(whole.text, sizeof whole.text, format, arguments);
@@ -73,6 +73,8 @@ int error_context(struct error *err, const char *format, ...)
 
 int error_no_memory(struct error *err)
 {
+    if (err != NULL && err->kind == ERROR_NONE)
+        err->no_memory = true;
     return error_set(err, ERROR_INFRASTRUCTURE, "out of memory");
 }
 

@@ -20,6 +20,7 @@ enum error_kind {
 
 struct error {
     enum error_kind kind;
+    bool no_memory;  /* said by error_no_memory(): never the fault of what was being read */
     char text[1024]; /* one printable line, cut with "…" if need be */
 };
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <sys/random.h>
@@ -234,6 +233,9 @@ int file_write(const char *path, const void *data, size_t length, struct error *
 {
     struct stat target;
     bool exists = stat(path, &target) == 0;
+    /* What cannot be looked at may be a device, which is not to be replaced. */
+    if (!exists && !file_is_absent(errno) && strcmp(path, "-") != 0)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write %s", path);
     if (strcmp(path, "-") == 0 || (exists && is_standard_output(&target)))
         return write_standard_output(data, length, err);
     if (is_special(path, &target, exists))
@@ -311,36 +313,21 @@ char *path_join(const char *directory, const char *name)
     return asprintf(&joined, "%s%s%s", directory, slash, name) < 0 ? NULL : joined;
 }
 
-char *temporary_folder_create(struct error *err)
+bool file_is_absent(int error)
 {
-    const char *parent = getenv("TMPDIR");
-    if (parent == NULL || parent[0] != '/')
-        parent = "/tmp";
-    AUTO_FREE char *path = path_join(parent, "spillway.XXXXXX");
-    if (path == NULL) {
-        error_no_memory(err);
-        return NULL;
-    }
-    if (mkdtemp(path) == NULL) {
-        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make a temporary folder in %s", parent);
-        return NULL;
-    }
-    return steal_pointer(&path);
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP ||
+           error == ENAMETOOLONG;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
+/* 1 when the path is a program, 0 when not, -1 when errno says why that cannot be told. */
+static int is_program(const char *path)
 {
-    (void)info, (void)type, (void)where;
-    (void)remove(path);
-    return 0; /* go on: what cannot be removed must not keep the rest */
-}
-
-void temporary_folder_remove(char *path)
-{
-    if (path == NULL)
-        return;
-    (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    free(path);
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return file_is_absent(errno) ? 0 : -1;
+    if (!S_ISREG(info.st_mode))
+        return 0;
+    return access(path, X_OK) == 0 ? 1 : file_is_absent(errno) ? 0 : -1;
 }
 
 char *program_find(const char *name)
@@ -348,14 +335,16 @@ char *program_find(const char *name)
     const char *path = getenv("PATH");
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
-        AUTO_FREE char *folder = strndup(path, length);
-        AUTO_FREE char *candidate = folder == NULL || length == 0 ? NULL : path_join(folder, name);
-        struct stat info;
-        if (candidate != NULL && candidate[0] == '/' && stat(candidate, &info) == 0 &&
-            S_ISREG(info.st_mode) && access(candidate, X_OK) == 0)
-            return steal_pointer(&candidate);
+        char candidate[PATH_MAX];
+        int size = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
+        if (path[0] == '/' && size < (int)sizeof candidate) {
+            int found = is_program(candidate);
+            if (found != 0)
+                return found > 0 ? strdup(candidate) : NULL;
+        }
         path += length + (path[length] == ':');
     }
+    errno = ENOENT;
     return NULL;
 }
 

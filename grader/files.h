@@ -55,8 +55,12 @@ char *temporary_folder_create(struct error *err);
 /* Removes the folder and all below it without following links, and frees the path. NULL is fine. */
 void temporary_folder_remove(char *path);
 
-/* The first program called `name` on the PATH, an absolute path owned by the caller; NULL if none.
- */
+/* After a failure to look at a path: is nothing there, or nothing that this user can reach? Any
+ * other trouble (EIO, ENOMEM) says neither. */
+bool file_is_absent(int error);
+
+/* The first program called `name` on the PATH, an absolute path owned by the caller; NULL if none,
+ * with ENOENT in errno, or another code when that cannot be told. */
 char *program_find(const char *name);
 
 /* Makes the folder and those above it, private (0700), as far as they are missing. */

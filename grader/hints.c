@@ -3,6 +3,7 @@
 #include "datadir.h"
 #include "files.h"
 #include "number.h"
+#include "slice.h"
 #include "text.h"
 
 struct parser {
@@ -11,7 +12,7 @@ struct parser {
     unsigned line;
     struct hint_item *item; /* the open one; NULL before the first */
     struct bytes text;      /* of the open rung or solution */
-    enum { IN_NOTHING, IN_ITEM, IN_HINT, IN_SOLUTION } state;
+    enum { IN_NOTHING, IN_ITEM, IN_HINT, IN_TRIGGER, IN_SOLUTION } state;
     size_t blanks; /* blank lines held back until more text follows */
 };
 
@@ -22,9 +23,14 @@ static int refuse(struct parser *parser, const char *what)
 
 /* ---- Closing what is open ---- */
 
+static bool in_text(const struct parser *parser)
+{
+    return parser->state == IN_HINT || parser->state == IN_TRIGGER || parser->state == IN_SOLUTION;
+}
+
 static int close_text(struct parser *parser)
 {
-    if (parser->state != IN_HINT && parser->state != IN_SOLUTION)
+    if (!in_text(parser))
         return 0;
     struct hint_item *item = parser->item;
     if (parser->text.length == 0)
@@ -36,6 +42,8 @@ static int close_text(struct parser *parser)
     parser->blanks = 0;
     if (parser->state == IN_SOLUTION) {
         item->solution = text;
+    } else if (parser->state == IN_TRIGGER) {
+        item->triggers[item->trigger_count++].text = text;
     } else {
         char **grown = realloc(item->rungs, (item->count + 1) * sizeof item->rungs[0]);
         if (grown == NULL) {
@@ -59,6 +67,16 @@ static int close_item(struct parser *parser)
 }
 
 /* ---- Lines ---- */
+
+static bool has_prefix(const char *line, size_t length, const char *prefix)
+{
+    return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_word(const char *line, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(line, word, length) == 0;
+}
 
 static bool is_id(const char *text, size_t length)
 {
@@ -128,24 +146,45 @@ static int open_text(struct parser *parser, int state)
     return 0;
 }
 
+const char *hints_fact_word(enum hint_fact fact)
+{
+    static const char *const words[] = {[HINT_SPILLS] = "spills",
+                                        [HINT_FRAME] = "frame",
+                                        [HINT_NO_FRAME] = "no-frame",
+                                        [HINT_FAULT] = "fault"};
+    return words[fact];
+}
+
+/* What follows "hint if ": a kernel and a fact. */
+static int open_trigger(struct parser *parser, const char *rest, size_t length)
+{
+    if (open_text(parser, IN_TRIGGER) != 0)
+        return -1;
+    if (parser->item->trigger_count == HINTS_TRIGGERS_MAX)
+        return refuse(parser, "too many hints for what was measured in one item");
+    struct hint_trigger *trigger = &parser->item->triggers[parser->item->trigger_count];
+    const char *blank = memchr(rest, ' ', length);
+    size_t name = blank != NULL ? (size_t)(blank - rest) : 0;
+    if (name == 0 || name > HINTS_KERNEL_MAX)
+        return refuse(parser, "expected `hint if KERNEL FACT`");
+    memcpy(trigger->kernel, rest, name);
+    trigger->kernel[name] = '\0';
+    for (int fact = HINT_SPILLS; fact <= HINT_FAULT; ++fact)
+        if (is_word(blank + 1, length - name - 1, hints_fact_word((enum hint_fact)fact))) {
+            trigger->fact = (enum hint_fact)fact;
+            return 0;
+        }
+    return refuse(parser, "a fact is `spills`, `frame`, `no-frame` or `fault`");
+}
+
 static int add_text(struct parser *parser, const char *text, size_t length)
 {
-    if (parser->state != IN_HINT && parser->state != IN_SOLUTION)
+    if (!in_text(parser))
         return refuse(parser, "text stands outside a hint or solution");
     for (; parser->blanks > 0; --parser->blanks)
         bytes_append_text(&parser->text, "\n");
     bytes_append(&parser->text, text, length);
     return bytes_append_text(&parser->text, "\n") == 0 ? 0 : error_no_memory(parser->err);
-}
-
-static bool has_prefix(const char *line, size_t length, const char *prefix)
-{
-    return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
-}
-
-static bool is_word(const char *line, size_t length, const char *word)
-{
-    return length == strlen(word) && memcmp(line, word, length) == 0;
 }
 
 static int read_line(struct parser *parser, const char *line, size_t length)
@@ -174,6 +213,8 @@ static int read_line(struct parser *parser, const char *line, size_t length)
         return open_item(parser, line + 5, length - 5);
     if (has_prefix(line, length, "after "))
         return set_earlier(parser, line + 6, length - 6);
+    if (has_prefix(line, length, "hint if "))
+        return open_trigger(parser, line + 8, length - 8);
     if (is_word(line, length, "hint"))
         return open_text(parser, IN_HINT);
     if (is_word(line, length, "solution"))
@@ -227,27 +268,36 @@ int hints_load(struct hints *out, const char *lab_id, struct error *err)
     return status == 0 ? 0 : error_context(err, "%s", path);
 }
 
-static void read_progress_line(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX],
-                               const char *line, size_t length)
+static void read_progress_line(const struct hints *hints, struct hint_progress *progress,
+                               struct slice line)
 {
-    const char *blank = memchr(line, ' ', length);
+    static const char told[] = "if ";
+    const char *blank = slice_find_char(line, ' ');
     if (blank == NULL)
         return;
-    const struct hint_item *item = find_exact(hints, line, (size_t)(blank - line));
-    uint64_t count = 0;
-    if (item != NULL && number_parse_u64_bytes(blank + 1, length - (size_t)(blank + 1 - line),
-                                               HINTS_RUNGS_MAX, &count))
-        seen[item - hints->items] = count < item->count ? (size_t)count : item->count;
+    struct slice id = slice_to(line, blank), rest = slice_from(line, id.length + 1);
+    const struct hint_item *item = find_exact(hints, id.text, id.length);
+    uint64_t number = 0;
+    if (item == NULL)
+        return;
+    size_t at = (size_t)(item - hints->items);
+    if (slice_starts_with(rest, told)) {
+        rest = slice_from(rest, strlen(told));
+        if (number_parse_u64_bytes(rest.text, rest.length, UINT32_MAX, &number))
+            progress->told[at] = (uint32_t)number;
+    } else if (number_parse_u64_bytes(rest.text, rest.length, HINTS_RUNGS_MAX, &number)) {
+        progress->seen[at] = number < item->count ? (size_t)number : item->count;
+    }
 }
 
-void hints_read_progress(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX], const char *text,
-                         size_t length)
+void hints_read_progress(const struct hints *hints, struct hint_progress *progress,
+                         const char *text, size_t length)
 {
-    for (const char *end; length > 0 && (end = memchr(text, '\n', length)) != NULL;) {
-        size_t size = (size_t)(end - text);
-        read_progress_line(hints, seen, text, size);
-        text += size + 1;
-        length -= size + 1;
+    struct slice rest = {text, length};
+    for (const char *end; (end = slice_find_char(rest, '\n')) != NULL;) {
+        struct slice line = slice_to(rest, end);
+        read_progress_line(hints, progress, line);
+        rest = slice_from(rest, line.length + 1);
     }
 }
 
@@ -257,6 +307,8 @@ void hints_release(struct hints *hints)
         struct hint_item *item = &hints->items[i];
         for (size_t r = 0; r < item->count; ++r)
             free(item->rungs[r]);
+        for (size_t t = 0; t < item->trigger_count; ++t)
+            free(item->triggers[t].text);
         free(item->rungs);
         free(item->title);
         free(item->solution);

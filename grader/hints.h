@@ -5,10 +5,11 @@
  *     # a comment                   (and blank lines between the parts)
  *     item ID Title to the line's end
  *     after OTHER                   optional: the ladder of item OTHER (further up) comes first
- *     hint                          opens a rung; its text follows, indented by two blanks
- *       The text. A blank line inside it parts two paragraphs.
- *     solution                      opens the solution, at most one and last
- *       The text.
+ *     hint if KERNEL FACT           opens a rung that is shown first, and only while the last
+ * grading measured FACT of KERNEL: `spills`, `frame` (local memory without a spill), `no-frame`, or
+ * `fault` (a launch that was refused or went wrong) The text. hint                          opens a
+ * rung; its text follows, indented by two blanks The text. A blank line inside it parts two
+ * paragraphs. solution                      opens the solution, at most one and last The text.
  *
  * An item needs a title and at least one hint. ID is made of a-z, 0-9, '-' and '_'. By convention
  * it is the group of a mark ("question2" for question2.percent_lost), so that whoever loses a mark
@@ -25,12 +26,24 @@
 #define HINTS_RUNGS_MAX 50 /* of one item */
 #define HINTS_LINE_MAX 200
 #define HINTS_ID_MAX 31
+#define HINTS_TRIGGERS_MAX 16 /* of one item */
+#define HINTS_KERNEL_MAX 63
+
+enum hint_fact { HINT_SPILLS, HINT_FRAME, HINT_NO_FRAME, HINT_FAULT };
+
+struct hint_trigger { /* a rung for what was measured */
+    char kernel[HINTS_KERNEL_MAX + 1];
+    enum hint_fact fact;
+    char *text; /* owned */
+};
 
 struct hint_item {
     char id[HINTS_ID_MAX + 1];
     char *title;  /* owned */
     char **rungs; /* owned texts; each ends with a newline */
     size_t count;
+    struct hint_trigger triggers[HINTS_TRIGGERS_MAX];
+    size_t trigger_count;
     char *solution;                  /* owned; NULL: none */
     const struct hint_item *earlier; /* `after`: an item further up; NULL: none */
 };
@@ -49,10 +62,19 @@ int hints_load(struct hints *out, const char *lab_id, struct error *err);
 
 void hints_release(struct hints *hints);
 
-/* How many rungs of each item were shown, from lines "ID COUNT" of any bytes; what makes no sense
- * is passed over. Never more than the item has. */
-void hints_read_progress(const struct hints *hints, size_t seen[HINTS_ITEMS_MAX], const char *text,
-                         size_t length);
+/* What of each item was shown. */
+struct hint_progress {
+    size_t seen[HINTS_ITEMS_MAX];   /* rungs of the ladder, without those of `after` */
+    uint32_t told[HINTS_ITEMS_MAX]; /* bit k: trigger k */
+};
+
+/* Reads it from lines "ID COUNT" and "ID if BITS" of any bytes; what makes no sense is passed over.
+ * `seen` is never more than the item has. */
+void hints_read_progress(const struct hints *hints, struct hint_progress *progress,
+                         const char *text, size_t length);
+
+/* "spills", "frame", … as the file has them. */
+const char *hints_fact_word(enum hint_fact fact);
 
 /* The item of this id, or of the group that a mark id begins with ("bounds.blocks"); NULL: none.
  */

@@ -17,6 +17,7 @@ static const struct command {
     {"report", cmd_report, "read a ptxas -v log: registers, stack, spills"},
     {"occupancy", cmd_occupancy, "how many blocks of a kernel fit one SM, and what limits them"},
     {"emulate", cmd_emulate, "run a kernel of a PTX file on the CPU, every access checked"},
+    {"compare", cmd_compare, "what the kernels cost on a T4, A100, … B200, side by side"},
     {"watch", cmd_watch, "grade again at each save, showing what changed"},
     {"hint", cmd_hint, "the next hint of one item of a lab"},
     {"release", cmd_release, "make a student repository of a lab"},

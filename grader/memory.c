@@ -77,15 +77,10 @@ static void read_kernel(struct memory *memory, struct slice line)
             memory->kernels[i] = kernel;
 }
 
-void memory_load(struct memory *out, const struct lab *lab)
+void memory_parse(struct memory *out, const struct lab *lab, const char *text, size_t length)
 {
     *out = (struct memory){.lab = lab};
-    struct error ignored = {0};
-    AUTO_FREE char *path = memory_path(lab, &ignored);
-    struct bytes content;
-    if (path == NULL || file_read(&content, path, FILE_BYTES_MAX, false) != FILE_READ)
-        return;
-    struct slice rest = {bytes_text(&content), content.length};
+    struct slice rest = {text, length};
     const char *newline = NULL;
     for (; (newline = slice_find_char(rest, '\n')) != NULL;) {
         struct slice line = slice_to(rest, newline);
@@ -98,6 +93,16 @@ void memory_load(struct memory *out, const struct lab *lab)
         else if (slice_is(kind, "kernel"))
             read_kernel(out, line);
     }
+}
+
+void memory_load(struct memory *out, const struct lab *lab)
+{
+    struct error ignored = {0};
+    AUTO_FREE char *path = memory_path(lab, &ignored);
+    struct bytes content = {0};
+    if (path != NULL)
+        (void)file_read(&content, path, FILE_BYTES_MAX, false);
+    memory_parse(out, lab, bytes_text(&content), content.length);
     bytes_release(&content);
 }
 

@@ -28,6 +28,7 @@ struct memory {
 };
 
 /* Never fails: what cannot be read was never there. */
+void memory_parse(struct memory *out, const struct lab *lab, const char *text, size_t length);
 void memory_load(struct memory *out, const struct lab *lab);
 
 /* Replaces what was remembered of the lab by this grade; `best` is the higher of the two. -1 with

@@ -102,8 +102,10 @@ static void command_text(struct bytes *out, const char *text, bool property)
 
 static void annotate(struct bytes *out, const struct grade *grade, const struct mark *mark)
 {
-    bool in_source = mark->line > 0;
-    const char *file = in_source ? grade->source_path : grade->answers_path;
+    const struct criterion *criterion = mark->criterion;
+    bool in_answers =
+        criterion->kind == CRITERION_REPORTED_COUNT || criterion->kind == CRITERION_ANSWER;
+    const char *file = in_answers ? grade->answers_path : grade->source_path;
     struct bytes words = bytes_with_limit((size_t)64 << 10);
     bytes_printf(out, "::%s ", mark->status == MARK_FAILED ? "error" : "warning");
     if (file != NULL) {
@@ -111,11 +113,10 @@ static void annotate(struct bytes *out, const struct grade *grade, const struct 
         command_text(out, file, true);
         bytes_append_text(out, ",");
     }
-    if (in_source)
+    if (mark->line > 0)
         bytes_printf(out, "line=%u,", mark->line);
-    bytes_printf(out, "title=%s (%d/%d)::", mark->criterion->id, mark->points,
-                 mark->criterion->points);
-    bytes_printf(&words, "%s\n", mark->criterion->title);
+    bytes_printf(out, "title=%s (%d/%d)::", criterion->id, mark->points, criterion->points);
+    bytes_printf(&words, "%s\n", criterion->title);
     mark_explain(&words, grade, mark);
     while (words.length > 0 && words.data[words.length - 1] == '\n')
         words.data[--words.length] = '\0';

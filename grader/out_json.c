@@ -155,10 +155,10 @@ static json_t *submission(struct json_builder *b, const struct grade *grade)
 static json_t *sandbox_text(void (*say)(const struct sandbox *, struct bytes *),
                             const struct sandbox *sandbox)
 {
-    struct bytes words = bytes_with_limit(2000);
+    char room[2000];
+    struct bytes words = bytes_in(room, sizeof room);
     say(sandbox, &words);
     json_t *text = json_text_or_null(bytes_text(&words));
-    bytes_release(&words);
     return text;
 }
 

@@ -14,7 +14,8 @@ bool out_text_wants_colour(FILE *stream)
 
 static void write_sandbox(struct bytes *out, const struct sandbox *sandbox)
 {
-    struct bytes line = bytes_with_limit(2000);
+    char room[2000];
+    struct bytes line = bytes_in(room, sizeof room);
     sandbox_describe(sandbox, &line);
     wrap_text(out, 2, "sandbox     ", bytes_text(&line));
     bytes_clear(&line);
@@ -27,7 +28,6 @@ static void write_sandbox(struct bytes *out, const struct sandbox *sandbox)
     sandbox_remedy(sandbox, &line);
     if (line.length > 0)
         wrap_text(out, 14, "mend: ", bytes_text(&line));
-    bytes_release(&line);
 }
 
 static void write_header(struct bytes *out, const struct grade *grade)
@@ -37,7 +37,8 @@ static void write_header(struct bytes *out, const struct grade *grade)
     wrap_text(out, 2, "submission  ", grade->source_path);
     wrap_text(out, 2, "answers     ",
               grade->answers_path != NULL ? grade->answers_path : "none: no answers.ini was found");
-    struct bytes line = bytes_with_limit(2000);
+    char room[2000];
+    struct bytes line = bytes_in(room, sizeof room);
     if (grade->from_git) {
         bytes_printf(&line, "%s (%s)", grade->commit, grade->chosen);
         wrap_text(out, 2, "commit      ", bytes_text(&line));
@@ -57,7 +58,6 @@ static void write_header(struct bytes *out, const struct grade *grade)
     bytes_printf(&line, "%s: %s", grade->executor == EXECUTOR_NONE ? "nothing" : grade->device,
                  grade->why);
     wrap_text(out, 2, "run by      ", bytes_text(&line));
-    bytes_release(&line);
     write_sandbox(out, &grade->sandbox);
     bytes_printf(out, "  seed        %llu\n", (unsigned long long)grade->seed);
 }
@@ -146,12 +146,12 @@ static void write_times(struct bytes *out, const struct grade *grade)
         const struct grade_kernel *kernel = &grade->kernels[i];
         if (!kernel->time.known || kernel == base)
             continue;
-        struct bytes line = bytes_with_limit(500);
+        char room[500];
+        struct bytes line = bytes_in(room, sizeof room);
         bytes_printf(&line, "%s takes %.2f times as long as %s (%s)", kernel->name,
                      kernel->time.median_ns / base->time.median_ns, base->name,
                      compare_times(&kernel->time, &base->time));
         wrap_text(out, 2, "", bytes_text(&line));
-        bytes_release(&line);
     }
 }
 
@@ -241,11 +241,11 @@ static void write_printed(struct bytes *out, const struct grade *grade)
         const struct grade_kernel *kernel = &grade->kernels[i];
         if (kernel->printed == NULL)
             continue;
-        struct bytes quoted = bytes_with_limit(600);
+        char room[600];
+        struct bytes quoted = bytes_in(room, sizeof room);
         text_sanitize(&quoted, kernel->printed, strlen(kernel->printed), 400);
         bytes_printf(out, "\n%s printed (quoted; it has no say in the marks):\n", kernel->name);
         wrap_text(out, 2, "| ", bytes_text(&quoted));
-        bytes_release(&quoted);
     }
 }
 

@@ -140,6 +140,7 @@ struct stream {
     int fd;
     struct bytes *into;
     bool *cut;
+    int failure; /* errno of what kept us from taking all that was said; 0: nothing */
 };
 
 /* Reads once what is there. Closes the stream at its end. False when there was nothing yet. */
@@ -150,14 +151,17 @@ static bool stream_drain(struct stream *stream)
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (got <= 0) {
+        if (got < 0)
+            stream->failure = errno;
         (void)close(stream->fd);
         stream->fd = -1;
         return true;
     }
     size_t room = stream->into->limit - stream->into->length;
     size_t keep = (size_t)got < room ? (size_t)got : room;
-    bool kept = bytes_append(stream->into, chunk, keep) == 0;
-    if (!kept || keep < (size_t)got)
+    if (bytes_append(stream->into, chunk, keep) != 0)
+        stream->failure = ENOMEM;
+    if (keep < (size_t)got)
         *stream->cut = true;
     return true;
 }
@@ -293,6 +297,12 @@ static int finish(struct process_result *out, pid_t pid, struct stream streams[2
     out->wall_ns = process_now_ns() - began;
     if (process_interrupted())
         return error_set(err, ERROR_INTERRUPTED, "interrupted");
+    /* Half of a compiler's report would be read as another report. */
+    for (size_t i = 0; i < 2; ++i)
+        if (streams[i].failure != 0) {
+            errno = streams[i].failure;
+            return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot read what %s says", name);
+        }
     return 0;
 }
 
@@ -313,8 +323,8 @@ int process_run(struct process_result *out, const struct process_spec *spec, str
         if (end >= 0)
             (void)close(end);
     }
-    struct stream streams[] = {{out_pipe[0], &out->output, &out->output_cut},
-                               {err_pipe[0], &out->error, &out->error_cut}};
+    struct stream streams[] = {{out_pipe[0], &out->output, &out->output_cut, 0},
+                               {err_pipe[0], &out->error, &out->error_cut, 0}};
     if (status == 0) {
         watch(pid, streams, spec->wall_ns > 0 ? began + spec->wall_ns : 0, &out->timed_out);
         status = finish(out, pid, streams, began, spec->argv[0], err);

@@ -48,7 +48,8 @@ struct process_result {
 };
 
 /* Returns 0 once the child has ended, however it ended; -1 with *err when it could not be started
- * (not found, no memory, no processes left) or the user interrupted; *out is then empty. */
+ * (not found, no memory, no processes left), its output could not be taken, or the user
+ * interrupted; *out is then empty. */
 int process_run(struct process_result *out, const struct process_spec *spec, struct error *err);
 void process_result_release(struct process_result *result);
 

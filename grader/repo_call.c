@@ -105,6 +105,7 @@ static bool disk_is_full(const char *folder)
 static int take_end(struct repo_call *call, const struct repo_helper_run *run, struct error *err)
 {
     const struct repo_options *options = &call->fetcher->options;
+    call->slow = run->end == REPO_HELPER_SLOW;
     switch (run->end) {
     case REPO_HELPER_ANSWERED:
         take_answer(call, run);
@@ -236,7 +237,7 @@ static bool try_again(const struct repo_call *call, unsigned attempts)
 {
     const struct repo_options *options = &call->fetcher->options;
     if (call->reply.reason == REPO_SILENT) /* each costs long enough */
-        return attempts < options->attempts && attempts < 2;
+        return !call->slow && attempts < options->attempts && attempts < 2;
     return call->reply.reason == REPO_NETWORK && attempts < options->attempts;
 }
 

@@ -25,6 +25,7 @@ struct repo_call {
     const struct repo_ref *refs;    /* task.ref_count of them */
     const void *const *contents;    /* task.file_count of them */
     unsigned attempts;              /* so far; counted on */
+    bool slow;                      /* the last one took as long as one may */
     /* The answer; a made-up one (reason and detail) when the child gave none. */
     struct repo_reply reply;
     struct bytes payload; /* owned; released by the next call, or with repo_call_release() */

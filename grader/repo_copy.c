@@ -43,8 +43,7 @@ static bool stands_alone(struct repo_work *work, const char *git_folder)
     return true;
 }
 
-/* NULL: the reply says why. */
-static git_repository *open_source(struct repo_work *work)
+git_repository *repo_open_alone(struct repo_work *work)
 {
     const char *path = work->task->address;
     AUTO_FREE char *inner = path_join(path, ".git");
@@ -392,7 +391,7 @@ static int copy_tip(struct repo_work *work, git_repository *source, git_reposito
 
 int repo_work_copy(struct repo_work *work)
 {
-    git_repository *source = open_source(work), *cache = NULL;
+    git_repository *source = repo_open_alone(work), *cache = NULL;
     struct refs refs = {0};
     bool all = false;
     int status = 0;

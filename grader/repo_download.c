@@ -45,7 +45,7 @@ static int keep(struct repo_work *work, git_repository *cache)
     for (size_t i = 0; status == 0 && i < work->reply.ref_count; ++i) {
         git_oid id;
         if (git_oid_fromstr(&id, refs[i].id) == 0)
-            status = repo_store_keep(work, cache, refs[i].name, &id, true);
+            status = repo_store_keep(work, cache, refs[i].name, &id, work->reply.traits == 0);
     }
     return status;
 }

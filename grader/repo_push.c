@@ -132,11 +132,10 @@ static int put(struct repo_work *work, git_repository *repository)
 
 int repo_work_put(struct repo_work *work)
 {
-    git_repository *repository = NULL;
-    int status = 0, code = git_repository_open_ext(&repository, work->task->address,
-                                                   GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
-    if (code != 0)
-        return repo_work_cannot_open(work, code);
+    git_repository *repository = repo_open_alone(work);
+    int status = 0;
+    if (repository == NULL)
+        return 0;
     /* The commit's log of changes would name whoever runs this, and there may be no name. */
     (void)git_repository_set_ident(repository, "Spillway", "spillway@localhost");
     if (!is_default(work, repository))

@@ -1,107 +1,8 @@
-/* repo_talk.c - theory of operation.
- *
- * https, http and git are libgit2's own. For ssh, libgit2 gets a transport that reads and writes
- * one descriptor: the parent has started OpenSSH's client beside this process, and its other end is
- * there. So every kind of key works (libssh2 1.10 knows no RSA signature that a present sshd
- * takes), known_hosts, ~/.ssh/config and jump hosts are ssh's business, and no key ever comes near
- * the bytes of a student's repo. */
+/* repo_talk.c - connections to servers: callbacks, options, and what holds for libgit2 as a whole.
+ */
 #include "repo_talk.h"
 
-#include <errno.h>
-#include <git2/sys/transport.h>
-#if __has_include(<git2/sys/errors.h>)
-#include <git2/sys/errors.h>
-#endif
-#include <sys/socket.h>
-
 #include "text.h"
-
-/* ---- ssh ------------------------------------------------------------------------------------- */
-
-struct pipe_transport {
-    git_smart_subtransport base;
-    struct pipe_stream {
-        git_smart_subtransport_stream base;
-        int fd; /* borrowed from the work */
-    } stream;
-};
-
-static int pipe_read(git_smart_subtransport_stream *base, char *buffer, size_t room, size_t *got)
-{
-    const struct pipe_stream *stream = (const struct pipe_stream *)(const void *)base;
-    ssize_t count = 0;
-    do
-        count = recv(stream->fd, buffer, room, 0);
-    while (count < 0 && errno == EINTR);
-    *got = count > 0 ? (size_t)count : 0;
-    if (count < 0)
-        git_error_set_str(GIT_ERROR_NET, "ssh broke off");
-    return count < 0 ? -1 : 0;
-}
-
-static int pipe_write(git_smart_subtransport_stream *base, const char *buffer, size_t length)
-{
-    const struct pipe_stream *stream = (const struct pipe_stream *)(const void *)base;
-    while (length > 0) {
-        ssize_t count = send(stream->fd, buffer, length, MSG_NOSIGNAL);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0) {
-            git_error_set_str(GIT_ERROR_NET, "ssh broke off");
-            return -1;
-        }
-        buffer += count;
-        length -= (size_t)count;
-    }
-    return 0;
-}
-
-static void pipe_free_stream(git_smart_subtransport_stream *stream)
-{
-    (void)stream; /* part of the transport */
-}
-
-/* The service was chosen when ssh was started: one stream is all there is. */
-static int pipe_action(git_smart_subtransport_stream **ret, git_smart_subtransport *base,
-                       const char *url, git_smart_service_t service)
-{
-    struct pipe_transport *transport = (struct pipe_transport *)(void *)base;
-    (void)url, (void)service;
-    *ret = &transport->stream.base;
-    return 0;
-}
-
-static int pipe_close(git_smart_subtransport *base)
-{
-    (void)base;
-    return 0;
-}
-
-static void pipe_free(git_smart_subtransport *base)
-{
-    free(base);
-}
-
-static int make_pipe(git_smart_subtransport **ret, git_transport *owner, void *context)
-{
-    const struct repo_work *work = context;
-    struct pipe_transport *transport = calloc(1, sizeof *transport);
-    (void)owner;
-    if (transport == NULL)
-        return -1;
-    transport->base = (git_smart_subtransport){pipe_action, pipe_close, pipe_free};
-    transport->stream.base =
-        (git_smart_subtransport_stream){&transport->base, pipe_read, pipe_write, pipe_free_stream};
-    transport->stream.fd = work->ssh;
-    *ret = &transport->base;
-    return 0;
-}
-
-static int make_transport(git_transport **ret, git_remote *owner, void *context)
-{
-    git_smart_subtransport_definition definition = {make_pipe, 0, context};
-    return git_transport_smart(ret, owner, &definition);
-}
 
 /* ---- Callbacks ------------------------------------------------------------------------------- */
 
@@ -173,7 +74,7 @@ git_remote_callbacks repo_talk_callbacks(struct repo_work *work)
     callbacks.credentials = on_credentials;
     callbacks.sideband_progress = on_remark;
     callbacks.transfer_progress = on_progress;
-    callbacks.transport = work->task->through_ssh ? make_transport : NULL;
+    callbacks.transport = repo_wire_transport;
     callbacks.payload = work;
     return callbacks;
 }

@@ -17,6 +17,10 @@ int repo_talk_connect(struct repo_work *work, git_remote *remote, git_direction 
 /* The callbacks of such a connection, for the calls that take them again. */
 git_remote_callbacks repo_talk_callbacks(struct repo_work *work);
 
+/* The transport of such a connection, for git_remote_callbacks.transport (repo_wire.c); `work` is a
+ * struct repo_work. Sets reply.traits and work->sha256 by what the server lists. */
+int repo_wire_transport(git_transport **ret, git_remote *owner, void *work);
+
 /* What the remote lists, peeled entries left out. The items are owned by the caller (free()), what
  * they point to by the remote. -1: out of memory; 1: libgit2 has the trouble. */
 int repo_talk_list(git_remote *remote, struct repo_listing *ret);

@@ -189,6 +189,13 @@ int repo_work_cannot_talk(struct repo_work *work, int code)
         return repo_work_too_large(work);
     if (repo_git_disk_full())
         return repo_work_machine(work, "cannot write the cache: %s", words);
+    if (work->sha256)
+        return repo_work_refuse(work, REPO_SHA256, "%s", sha256);
+    if ((work->reply.traits & REPO_TRAIT_SHALLOW) != 0)
+        return repo_work_refuse(
+            work, REPO_SHALLOW,
+            "the repo on the server is a shallow clone, from which this libgit2 "
+            "cannot fetch");
     /* What the server itself said is nearer to the cause than what libgit2 made of its end. */
     const struct saying *saying = find(talks, COUNT_OF(talks), work->remarks);
     const char *said = work->remarks;
@@ -203,5 +210,11 @@ int repo_work_cannot_talk(struct repo_work *work, int code)
         return repo_work_refuse(work, REPO_NO_ACCESS, "the server does not take the credential");
     if (code == GIT_ECERTIFICATE)
         return repo_work_refuse(work, REPO_CERTIFICATE, "%s", words);
+    if (work->reply.state[0] != '\0') /* it has listed its refs */
+        return repo_work_refuse(
+            work, REPO_NETWORK,
+            "the server broke off while it sent objects (%s): the connection was "
+            "lost, or objects of the repo are missing there",
+            words);
     return repo_work_refuse(work, REPO_NETWORK, "the connection broke off: %s", words);
 }

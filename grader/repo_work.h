@@ -16,6 +16,7 @@ struct repo_work {
     int answers; /* where signs of life go, -1: nowhere */
     int64_t said_life_ns;
     bool said_secret;  /* the credential was offered */
+    bool sha256;       /* the server says so */
     char remarks[600]; /* what the server said about its progress, for messages */
     struct repo_reply reply;
     struct bytes payload;
@@ -55,6 +56,11 @@ int repo_work_cannot_open(struct repo_work *work, int code);
 int repo_work_cannot_talk(struct repo_work *work, int code);
 /* Every second at most. */
 void repo_work_sign_of_life(struct repo_work *work);
+
+/* ---- Local paths (repo_copy.c) --------------------------------------------------------------- */
+
+/* Opens the task's address, if that is a whole repo by itself. NULL: the reply says why not. */
+git_repository *repo_open_alone(struct repo_work *work);
 
 /* ---- The cache (repo_store.c) ---------------------------------------------------------------- */
 

@@ -33,7 +33,8 @@ static void put_kernel(const struct speaker *speaker, struct bytes *sentence,
 
 static void put_function(const struct speaker *speaker, struct bytes *sentence, const char *symbol)
 {
-    AUTO_FREE char *name = demangle(symbol);
+    struct demangled storage;
+    const char *name = demangle(symbol, &storage);
     if (symbol[0] == '\0')
         bytes_append_text(sentence, "a function whose name the log lacks");
     else

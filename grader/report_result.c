@@ -240,8 +240,9 @@ static bool copy_row(struct report_kernel *out, const struct context *context,
     };
     if (out->symbol == NULL || !copy_arch(&out->arch, row->arch))
         return false;
-    char *name = row->symbol_cut ? NULL : demangle(out->symbol);
-    out->name = name != NULL ? name : strdup(out->symbol);
+    struct demangled storage;
+    const char *name = row->symbol_cut ? NULL : demangle(out->symbol, &storage);
+    out->name = strdup(name != NULL ? name : out->symbol);
     out->banks = calloc(row->bank_count + 1, sizeof *out->banks);
     out->functions = calloc(row->block_count + 1, sizeof *out->functions);
     if (out->name == NULL || out->banks == NULL || out->functions == NULL)

@@ -91,7 +91,8 @@ static struct layout lay_out(const struct report *report, bool shorten)
         widen(&layout, &cells, report_words_columns(kernel->name));
         for (size_t j = 0; j < kernel->function_count; ++j)
             if (is_shown(&kernel->functions[j])) {
-                AUTO_FREE char *name = demangle(kernel->functions[j].symbol);
+                struct demangled storage;
+                const char *name = demangle(kernel->functions[j].symbol, &storage);
                 function_cells(&cells, &kernel->functions[j]);
                 widen(&layout, &cells,
                       strlen(function_indent) +
@@ -137,7 +138,8 @@ static void put_functions(struct bytes *out, const struct layout *layout,
     for (size_t i = 0; i < count; ++i) {
         if (!is_shown(&functions[i]))
             continue;
-        AUTO_FREE char *name = demangle(functions[i].symbol);
+        struct demangled storage;
+        const char *name = demangle(functions[i].symbol, &storage);
         struct cells cells;
         function_cells(&cells, &functions[i]);
         put_row(out, layout, function_indent, name != NULL ? name : functions[i].symbol, &cells,

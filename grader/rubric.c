@@ -44,7 +44,7 @@ int rubric_gather(struct rubric_input *input, struct error *err)
 
 void rubric_input_release(struct rubric_input *input)
 {
-    for (size_t t = 0; t < input->target_count; ++t) {
+    for (size_t t = 0; input->targets != NULL && t < input->target_count; ++t) {
         free(input->targets[t].facts);
         free(input->targets[t].known);
         free(input->targets[t].problems);
@@ -219,6 +219,9 @@ int rubric_judge(struct grade *grade, const struct rubric_input *input, struct e
     for (size_t i = 0; i < lab->criterion_count; ++i) {
         const struct criterion *criterion = &lab->criteria[i];
         struct verdict verdict = {.message = bytes_with_limit(LIMIT_MESSAGE_BYTES)};
+        /* All of it now: a message that does not fit in memory would be another message. */
+        if (bytes_reserve(&verdict.message, LIMIT_MESSAGE_BYTES) != 0)
+            return error_no_memory(err);
         judges[criterion->kind](&verdict, criterion, input);
         struct mark *mark = &grade->marks[grade->mark_count];
         *mark = (struct mark){.criterion = criterion, .status = verdict.status};

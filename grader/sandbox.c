@@ -163,11 +163,21 @@ static void await_end(int lifeline)
             return;
 }
 
-static void quote_first_line(struct bytes *out, const struct process_result *result)
+/* What it says first, up to the advice that some builds add ("…, likely because …. See <…>"): ours
+ * is in sandbox_remedy(), and theirs would be cut in the middle. */
+static void quote_first_clause(struct bytes *out, const struct process_result *result)
 {
+    static const char name[] = "bwrap: ";
     const char *words =
         result->error.length > 0 ? bytes_text(&result->error) : bytes_text(&result->output);
-    text_sanitize(out, words, strcspn(words, "\n"), 200);
+    if (strncmp(words, name, sizeof name - 1) == 0)
+        words += sizeof name - 1;
+    size_t length = 0;
+    while (words[length] != '\0' && words[length] != '\n' &&
+           ((words[length] != ',' && words[length] != '.') ||
+            (words[length + 1] != ' ' && words[length + 1] != '\n')))
+        ++length;
+    text_sanitize(out, words, length, 160);
 }
 
 static int run_in_bubblewrap(struct process_result *result, const struct sandbox *sandbox,
@@ -208,11 +218,11 @@ static int run_in_bubblewrap(struct process_result *result, const struct sandbox
         }
         return 0;
     }
-    struct bytes words = bytes_with_limit(300);
-    quote_first_line(&words, result);
+    char room[300];
+    struct bytes words = bytes_in(room, sizeof room);
+    quote_first_clause(&words, result);
     error_set(err, ERROR_INFRASTRUCTURE, "the sandbox cannot be set up: %s",
               words.length > 0 ? bytes_text(&words) : "bubblewrap ended without a word");
-    bytes_release(&words);
     process_result_release(result);
     return -1;
 }
@@ -298,18 +308,16 @@ int sandbox_run(struct process_result *result, const struct sandbox *sandbox,
 
 /* ---- What this machine has ------------------------------------------------------------------- */
 
-static bool find_bubblewrap(char path[256])
+static void find_bubblewrap(struct sandbox *found)
 {
-    const char *list = getenv("PATH");
-    while (list != NULL && *list != '\0') {
-        size_t length = strcspn(list, ":");
-        int written = snprintf(path, 256, "%.*s/bwrap", (int)length, list);
-        if (list[0] == '/' && written > 0 && written < 256 && access(path, X_OK) == 0)
-            return true;
-        list += length + (list[length] == ':');
-    }
-    path[0] = '\0';
-    return false;
+    AUTO_FREE char *path = program_find("bwrap");
+    if (path != NULL && strlen(path) < sizeof found->bubblewrap)
+        (void)snprintf(found->bubblewrap, sizeof found->bubblewrap, "%s", path);
+    else if (path == NULL && errno != ENOENT)
+        (void)snprintf(found->trouble, sizeof found->trouble,
+                       "bubblewrap cannot be looked for (%s)", strerror(errno));
+    else
+        (void)snprintf(found->trouble, sizeof found->trouble, "bubblewrap is not installed");
 }
 
 /* Starts `true` the way a compiler would be started. */
@@ -340,10 +348,9 @@ static void probe(void)
 {
     machine = (struct sandbox){.landlock_abi = sandbox_kernel_landlock_abi(),
                                .seccomp = sandbox_kernel_has_seccomp()};
-    if (find_bubblewrap(machine.bubblewrap))
+    find_bubblewrap(&machine);
+    if (machine.bubblewrap[0] != '\0')
         try_bubblewrap(&machine);
-    else
-        (void)snprintf(machine.trouble, sizeof machine.trouble, "bubblewrap is not installed");
     if (machine.trouble[0] != '\0')
         machine.level =
             machine.landlock_abi > 0 || machine.seccomp ? SANDBOX_KERNEL : SANDBOX_LIMITS;
@@ -384,11 +391,11 @@ int sandbox_choose(struct sandbox *out, enum sandbox_mode mode, struct error *er
         (void)snprintf(out->trouble, sizeof out->trouble, "--sandbox off");
     if (mode != SANDBOX_ON || out->level == SANDBOX_BUBBLEWRAP)
         return 0;
-    struct bytes remedy = bytes_with_limit(600);
+    char room[600];
+    struct bytes remedy = bytes_in(room, sizeof room);
     sandbox_remedy(out, &remedy);
     error_set(err, ERROR_INFRASTRUCTURE, "--sandbox on, but %s; %s; or grade with --sandbox auto",
               out->trouble, bytes_text(&remedy));
-    bytes_release(&remedy);
     return -1;
 }
 

@@ -26,11 +26,17 @@ static enum file_status disk_read(const struct submission_place *place, struct b
 
 /* A repository is a tree of its own, also when it lies inside another (a student's clone inside the
  * course's). */
-static bool disk_is_top(const struct submission_place *place, const char *folder)
+static int disk_is_top(const struct submission_place *place, const char *folder, struct error *err)
 {
     (void)place;
     AUTO_FREE char *git = path_join(folder, ".git");
-    return git != NULL && access(git, F_OK) == 0;
+    if (git == NULL)
+        return error_no_memory(err);
+    if (access(git, F_OK) == 0)
+        return 1;
+    if (file_is_absent(errno))
+        return 0;
+    return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for %s", git);
 }
 
 static char *disk_describe(const struct submission_place *place, const char *folder,
@@ -96,9 +102,10 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
             return status;
         }
         if (name == below) {
-            bool top =
-                search->place->is_top != NULL && search->place->is_top(search->place, folder);
-            more = !top && go_up(folder);
+            int top = search->place->is_top == NULL
+                          ? 0
+                          : search->place->is_top(search->place, folder, err);
+            more = top == 0 && go_up(folder);
         }
     }
     return FILE_MISSING;
@@ -140,7 +147,8 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
                       const char *folder, const char *folder_name,
                       const struct submission_options *options, struct error *err)
 {
-    struct bytes known = bytes_with_limit(1000);
+    char room[1000];
+    struct bytes known = bytes_in(room, sizeof room);
     char named[LIMIT_ANSWER_VALUE_BYTES + 1] = "";
     list_labs(&known);
     if (options->lab_id != NULL)
@@ -160,7 +168,6 @@ static int choose_lab(struct submission *out, const struct submission_place *pla
         error_set(err, ERROR_USAGE,
                   "cannot tell which lab %s belongs to: name it with --lab ID; the labs are: %s",
                   options->directory, bytes_text(&known));
-    bytes_release(&known);
     return out->lab == NULL || err->kind != ERROR_NONE ? -1 : 0;
 }
 
@@ -187,19 +194,19 @@ static const char *source_problem(const struct bytes *content)
     return NULL;
 }
 
-void submission_take_source(struct submission *submission, struct bytes *content,
-                            const char *problem)
+int submission_take_source(struct submission *submission, struct bytes *content,
+                           const char *problem, struct error *err)
 {
     struct submission_file *source = &submission->source;
     const char *own = problem[0] == '\0' ? source_problem(content) : problem;
     if (own != NULL) {
         (void)snprintf(source->problem, sizeof source->problem, "%s", own);
         bytes_release(content);
-        return;
+        return 0;
     }
-    submission_git_id(submission->source_id, content);
     source->content = *content;
     *content = (struct bytes){0};
+    return submission_git_id(submission->source_id, &source->content, err);
 }
 
 /* A .cu file of another name, as a browser or an editor may have called it; owned. NULL: none. */
@@ -241,7 +248,7 @@ static int read_source(struct submission *out, struct search *search, struct err
         (void)snprintf(problem, sizeof problem,
                        "is larger than %zu bytes; a lab's source has a few thousand",
                        LIMIT_SOURCE_BYTES);
-    submission_take_source(out, &content, problem);
+    (void)submission_take_source(out, &content, problem, err);
     return err->kind == ERROR_NONE ? 0 : -1;
 }
 
@@ -254,10 +261,10 @@ int submission_take_answers(struct submission *submission, const struct bytes *c
                               "there is no answers.ini: copy the blank one of the exercise beside "
                               "the source and fill it in",
                               err);
-    if (problem[0] == '\0') {
-        submission_git_id(submission->answers_id, content);
-        return answers_parse(&submission->answers, bytes_text(content), content->length, err);
-    }
+    if (problem[0] == '\0')
+        return submission_git_id(submission->answers_id, content, err) == 0
+                   ? answers_parse(&submission->answers, bytes_text(content), content->length, err)
+                   : -1;
     (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);
     return answers_absent(&submission->answers, reason, err);
 }
@@ -290,6 +297,17 @@ static int read_from(struct submission *out, const struct submission_place *plac
     return read_answers(out, &search, err);
 }
 
+/* realpath() found nothing, and errno says why. */
+static void no_folder(const char *directory, struct error *err)
+{
+    if (errno == ENOENT || errno == ENOTDIR)
+        error_set(err, ERROR_USAGE, "there is no folder %s", directory);
+    else if (file_is_absent(errno))
+        error_set_errno(err, ERROR_USAGE, "cannot find the folder %s", directory);
+    else
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot find the folder %s", directory);
+}
+
 int submission_read(struct submission *out, const struct submission_options *options,
                     struct error *err)
 {
@@ -300,8 +318,10 @@ int submission_read(struct submission *out, const struct submission_options *opt
     if (out->path == NULL)
         error_no_memory(err);
     else if (absolute == NULL)
-        error_set(err, ERROR_USAGE, "there is no folder %s", options->directory);
-    else if (stat(absolute, &info) != 0 || !S_ISDIR(info.st_mode))
+        no_folder(options->directory, err);
+    else if (stat(absolute, &info) != 0)
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look at %s", options->directory);
+    else if (!S_ISDIR(info.st_mode))
         error_set(err, ERROR_USAGE, "%s is not a folder: name the folder that holds the submission",
                   options->directory);
     else if (options->revision != NULL) {

@@ -47,8 +47,8 @@ void submission_release(struct submission *submission);
 /* For who has the bytes already (a batch): what submission_read() does once it has found a file.
  * Takes the content over, unless `problem` (a clause; "": none) or its bytes say that it cannot be
  * used. */
-void submission_take_source(struct submission *submission, struct bytes *content,
-                            const char *problem);
+int submission_take_source(struct submission *submission, struct bytes *content,
+                           const char *problem, struct error *err);
 /* content NULL: there is no such file. -1: no memory. */
 int submission_take_answers(struct submission *submission, const struct bytes *content,
                             const char *problem, struct error *err);
@@ -64,8 +64,9 @@ bool submission_is_lfs_pointer(const struct bytes *content);
 struct submission_place {
     enum file_status (*read)(const struct submission_place *place, struct bytes *content,
                              const char *folder, const char *name, size_t limit, char problem[200]);
-    /* True when nothing above `folder` belongs to the submission's tree. NULL: no folder is so. */
-    bool (*is_top)(const struct submission_place *place, const char *folder);
+    /* 1 when nothing above `folder` belongs to the submission's tree, else 0; -1 with *err when it
+     * cannot be told. NULL: no folder is so. */
+    int (*is_top)(const struct submission_place *place, const char *folder, struct error *err);
     /* As shown to people; owned by the caller. */
     char *(*describe)(const struct submission_place *place, const char *folder, const char *name);
     void *state;
@@ -78,7 +79,7 @@ int submission_git_open(struct submission_place *place, struct submission *submi
                         struct error *err);
 void submission_git_close(struct submission_place *place);
 
-/* The id of a blob of these bytes, in hex; "" when there is no memory. */
-void submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content);
+/* The id of a blob of these bytes, in hex. -1 with *err when there is no memory. */
+int submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content, struct error *err);
 
 #endif

@@ -20,12 +20,11 @@ static int git_failure(struct error *err, enum error_kind kind, const char *what
 }
 
 /* True when a folder of the path is a nested repository: git commits its name and none of its
- * files. */
-static bool lies_in_nested_repository(const git_tree *tree, const char *relative)
+ * files. Cuts the path. */
+static bool lies_in_nested_repository(const git_tree *tree, char *path)
 {
-    AUTO_FREE char *path = strdup(relative);
     bool nested = false;
-    for (char *slash; path != NULL && !nested && (slash = strrchr(path, '/')) != NULL;) {
+    for (char *slash; !nested && (slash = strrchr(path, '/')) != NULL;) {
         *slash = '\0';
         git_tree_entry *entry = NULL;
         if (git_tree_entry_bypath(&entry, tree, path) == 0)
@@ -43,7 +42,7 @@ static enum file_status lacks_object(char problem[200])
     return FILE_UNREADABLE;
 }
 
-static enum file_status missing_entry(const git_tree *tree, const char *relative, int code,
+static enum file_status missing_entry(const git_tree *tree, char *relative, int code,
                                       char problem[200])
 {
     const git_error *last = git_error_last();
@@ -192,13 +191,14 @@ void submission_git_close(struct submission_place *place)
     place->state = NULL;
 }
 
-void submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content)
+int submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content, struct error *err)
 {
     git_oid oid;
     id[0] = '\0';
     if (git_libgit2_init() < 0)
-        return;
+        return error_set(err, ERROR_INFRASTRUCTURE, "libgit2 does not start");
     if (git_odb_hash(&oid, bytes_text(content), content->length, GIT_OBJECT_BLOB) == 0)
         (void)git_oid_tostr(id, SUBMISSION_ID_BYTES, &oid);
     (void)git_libgit2_shutdown();
+    return id[0] != '\0' ? 0 : error_no_memory(err);
 }

@@ -119,10 +119,8 @@ void text_clean(char *text)
 
 const char *text_copy(char *into, size_t size, const char *text)
 {
-    struct bytes copy = bytes_with_limit(size);
+    struct bytes copy = bytes_in(into, size); /* short memory must not change a text */
     text_sanitize(&copy, text, strlen(text), size - 1);
-    (void)snprintf(into, size, "%s", bytes_text(&copy));
-    bytes_release(&copy);
     return into;
 }
 

@@ -1,5 +1,6 @@
 #include "toolchain.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -20,20 +21,35 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* The absolute path to run a program by, owned; NULL if none is there. Links are resolved, since
- * nvcc looks for the rest of its toolkit around the path that it was called by; but not a link to a
- * program of another name (ccache), which goes by the name that it was called by. */
-static char *absolute_program(const char *path)
+/* realpath(), but "not there" and "could not be found out" are two things: a toolkit that is passed
+ * over for a moment's lack of memory would give another grade. -1 with *err; *ret NULL: not there.
+ */
+static int real_path(char **ret, const char *path, struct error *err)
 {
-    AUTO_FREE char *real = realpath(path, NULL);
-    if (real == NULL || !is_program(real))
+    *ret = realpath(path, NULL);
+    if (*ret != NULL || file_is_absent(errno))
+        return 0;
+    return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for %s", path);
+}
+
+/* The absolute path to run a program by, owned; NULL if none is there, or with *err. Links are
+ * resolved, since nvcc looks for the rest of its toolkit around the path that it was called by; but
+ * not a link to a program of another name (ccache), which goes by the name that it was called by.
+ */
+static char *absolute_program(const char *path, struct error *err)
+{
+    AUTO_FREE char *real = NULL;
+    if (real_path(&real, path, err) != 0 || real == NULL || !is_program(real))
         return NULL;
     if (strncmp(base_name(real), "nvcc", 4) == 0 || strcmp(base_name(real), base_name(path)) == 0)
         return steal_pointer(&real);
     const char *name = base_name(path);
     AUTO_FREE char *folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
     AUTO_FREE char *real_folder = folder == NULL ? NULL : realpath(folder, NULL);
-    return real_folder == NULL ? NULL : path_join(real_folder, name);
+    char *program = real_folder == NULL ? NULL : path_join(real_folder, name);
+    if (program == NULL)
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for %s", path);
+    return program;
 }
 
 static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct error *err)
@@ -41,7 +57,7 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
     if (nvcc_option != NULL) {
         struct stat info;
         out->found = "--nvcc";
-        out->nvcc = absolute_program(nvcc_option);
+        out->nvcc = absolute_program(nvcc_option, err);
         if (out->nvcc != NULL)
             return 0;
         bool folder = stat(nvcc_option, &info) == 0 && S_ISDIR(info.st_mode);
@@ -53,7 +69,9 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
     if (home != NULL && home[0] != '\0') {
         AUTO_FREE char *path = path_join(home, "bin/nvcc");
         out->found = "CUDA_HOME";
-        out->nvcc = path == NULL ? NULL : absolute_program(path);
+        if (path == NULL)
+            return error_no_memory(err);
+        out->nvcc = absolute_program(path, err);
         if (out->nvcc != NULL)
             return 0;
         return error_set(err, ERROR_INFRASTRUCTURE,
@@ -61,8 +79,10 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
                          home);
     }
     AUTO_FREE char *on_path = program_find("nvcc");
+    if (on_path == NULL && errno != ENOENT)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for nvcc on the PATH");
     out->found = on_path != NULL ? "PATH" : "/usr/local/cuda";
-    out->nvcc = absolute_program(on_path != NULL ? on_path : "/usr/local/cuda/bin/nvcc");
+    out->nvcc = absolute_program(on_path != NULL ? on_path : "/usr/local/cuda/bin/nvcc", err);
     if (out->nvcc == NULL)
         return error_set(err, ERROR_INFRASTRUCTURE,
                          "no nvcc on the PATH or in /usr/local/cuda: install the CUDA toolkit "
@@ -72,63 +92,80 @@ static int find_nvcc(struct toolchain *out, const char *nvcc_option, struct erro
 
 /* ptxas lies beside nvcc, or (a wrapper, Debian's scripts) beside what the wrapper links to or on
  * the PATH. */
-static char *find_ptxas(const char *nvcc)
+static char *find_ptxas(const char *nvcc, struct error *err)
 {
-    AUTO_FREE char *real = realpath(nvcc, NULL);
+    AUTO_FREE char *real = NULL;
+    if (real_path(&real, nvcc, err) != 0)
+        return NULL;
     const char *const places[] = {real, nvcc};
     for (size_t i = 0; i < COUNT_OF(places); ++i) {
         const char *slash = places[i] == NULL ? NULL : strrchr(places[i], '/');
         AUTO_FREE char *folder =
             slash == NULL ? NULL : strndup(places[i], (size_t)(slash - places[i]));
         AUTO_FREE char *candidate = folder == NULL ? NULL : path_join(folder, "ptxas");
+        if (slash != NULL && candidate == NULL) {
+            error_no_memory(err);
+            return NULL;
+        }
         if (candidate != NULL && is_program(candidate))
             return steal_pointer(&candidate);
     }
-    return program_find("ptxas");
+    char *on_path = program_find("ptxas");
+    if (on_path == NULL && errno != ENOENT)
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for ptxas on the PATH");
+    return on_path;
 }
 
 /* ---- What a compile reads -------------------------------------------------------------------- */
 
-static void add_path(struct toolchain *toolchain, char *path)
+static int add_path(struct toolchain *toolchain, char *path, struct error *err)
 {
-    if (path != NULL && toolchain->path_count < TOOLCHAIN_PATHS_MAX && access(path, F_OK) == 0)
+    if (path == NULL)
+        return error_no_memory(err);
+    if (toolchain->path_count < TOOLCHAIN_PATHS_MAX && access(path, F_OK) == 0)
         toolchain->paths[toolchain->path_count++] = path;
     else
         free(path);
+    return 0;
 }
 
 /* Of a program in PREFIX/bin, these folders of PREFIX; of any other program, itself alone. */
-static void add_program(struct toolchain *toolchain, const char *program,
-                        const char *const *folders, size_t folder_count)
+static int add_program(struct toolchain *toolchain, const char *program, const char *const *folders,
+                       size_t folder_count, struct error *err)
 {
-    AUTO_FREE char *real = realpath(program, NULL);
+    AUTO_FREE char *real = NULL;
+    if (real_path(&real, program, err) != 0)
+        return -1;
     char *slash = real == NULL ? NULL : strrchr(real, '/');
     if (slash == NULL)
-        return;
+        return 0;
     *slash = '\0';
     char *parent = strrchr(real, '/');
     if (parent == NULL || strcmp(parent, "/bin") != 0) {
         *slash = '/';
-        add_path(toolchain, strdup(real));
-        return;
+        return add_path(toolchain, strdup(real), err);
     }
     *parent = '\0';
     if (strcmp(real, "/usr") == 0) /* the system's own, see sandbox.c */
-        return;
-    for (size_t i = 0; i < folder_count; ++i)
-        add_path(toolchain, path_join(real, folders[i]));
+        return 0;
+    int status = 0;
+    for (size_t i = 0; i < folder_count && status == 0; ++i)
+        status = add_path(toolchain, path_join(real, folders[i]), err);
+    return status;
 }
 
-static void find_paths(struct toolchain *toolchain)
+static int find_paths(struct toolchain *toolchain, struct error *err)
 {
     static const char *const toolkit[] = {"bin", "nvvm", "include", "targets/x86_64-linux/include",
                                           "targets/sbsa-linux/include"};
     static const char *const compiler[] = {"bin", "lib", "lib64", "libexec", "include"};
     AUTO_FREE char *host = program_find("gcc");
-    add_program(toolchain, toolchain->nvcc, toolkit, COUNT_OF(toolkit));
-    add_program(toolchain, toolchain->ptxas, toolkit, 1);
-    if (host != NULL)
-        add_program(toolchain, host, compiler, COUNT_OF(compiler));
+    if (host == NULL && errno != ENOENT)
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot look for gcc on the PATH");
+    if (add_program(toolchain, toolchain->nvcc, toolkit, COUNT_OF(toolkit), err) != 0 ||
+        add_program(toolchain, toolchain->ptxas, toolkit, 1, err) != 0)
+        return -1;
+    return host == NULL ? 0 : add_program(toolchain, host, compiler, COUNT_OF(compiler), err);
 }
 
 int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err)
@@ -136,7 +173,7 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
     *out = (struct toolchain){0};
     if (find_nvcc(out, nvcc_option, err) != 0)
         return -1;
-    out->ptxas = find_ptxas(out->nvcc);
+    out->ptxas = find_ptxas(out->nvcc, err);
     if (out->ptxas == NULL) {
         error_set(err, ERROR_INFRASTRUCTURE,
                   "there is an nvcc (%s) but no ptxas beside it or on the PATH: the toolkit is "
@@ -144,8 +181,7 @@ int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error 
                   out->nvcc);
         return -1;
     }
-    find_paths(out);
-    return 0;
+    return find_paths(out, err);
 }
 
 void toolchain_release(struct toolchain *toolchain)

@@ -206,31 +206,34 @@ static struct emulator *create(const struct job *job, struct error *err)
     return emulator_create(job_text(job, job->header->module), job->header->module.bytes, err);
 }
 
-/* Runs the first blocks over other inputs and appends the bytes of all buffers to *out. False when
- * that cannot be said to have worked; why does not matter to the caller. */
-static bool run_second(struct emulator *emulator, const struct job *job, uint32_t launch,
-                       struct bytes *out)
+/* Runs the first blocks over other inputs and appends the bytes of all buffers to *out. 1 when that
+ * worked, 0 when the kernel did not end well, -1 when memory is short. */
+static int run_second(struct emulator *emulator, const struct job *job, uint32_t launch,
+                      struct bytes *out)
 {
     const struct job_launch *spec = &job->launches[launch];
     const struct job_argument *arguments = job_launch_arguments(job, spec);
     struct buffers buffers = {0};
     if (!place_arguments(emulator, job, launch, &buffers, true))
-        return false;
+        return -1;
     struct emulator_launch call = make_call(job, spec, &buffers);
     call.grid[0] = call.grid[0] < SECOND_BLOCKS ? call.grid[0] : SECOND_BLOCKS;
     const struct emulator_options options = make_options(job);
     struct emulator_result result = {0};
     struct error err = {0};
-    bool good = emulator_launch(emulator, &call, &options, &result, &err) == 0 &&
-                result.status == EMULATOR_FINISHED;
-    for (size_t i = 0; good && i < spec->argument_count; ++i) {
+    int good = emulator_launch(emulator, &call, &options, &result, &err) == 0 &&
+               result.status == EMULATOR_FINISHED;
+    if (err.kind == ERROR_INFRASTRUCTURE)
+        good = -1;
+    for (size_t i = 0; good == 1 && i < spec->argument_count; ++i) {
         size_t bytes = (size_t)arguments[i].bytes;
         if (arguments[i].role == RUN_SCALAR || bytes == 0)
             continue;
-        good =
-            bytes_reserve(out, bytes) == 0 &&
-            emulator_copy_out(emulator, buffers.addresses[i], out->data + out->length, bytes) == 0;
-        out->length += good ? bytes : 0;
+        if (bytes_reserve(out, bytes) == 0 &&
+            emulator_copy_out(emulator, buffers.addresses[i], out->data + out->length, bytes) == 0)
+            out->length += bytes;
+        else
+            good = -1;
     }
     emulator_result_release(&result);
     return good;
@@ -249,17 +252,20 @@ static bool can_keep(const struct job *job)
     return found;
 }
 
-/* Does the kernel answer otherwise in an emulator in which it ran before than in a fresh one? */
-static bool keeps_something(struct emulator *used, const struct job *job, uint32_t launch)
+/* Does the kernel answer otherwise in an emulator in which it ran before than in a fresh one? 1 or
+ * 0; -1 when memory is short. */
+static int keeps_something(struct emulator *used, const struct job *job, uint32_t launch)
 {
     struct bytes after = bytes_with_limit(LIMIT_RUN_ARENA_BYTES);
     struct bytes afresh = bytes_with_limit(LIMIT_RUN_ARENA_BYTES);
     struct error err = {0};
     struct emulator *fresh = create(job, &err);
-    bool second = run_second(used, job, launch, &after);
-    bool differs = fresh != NULL && run_second(fresh, job, launch, &afresh) &&
-                   (!second || after.length != afresh.length ||
-                    memcmp(after.data, afresh.data, afresh.length) != 0);
+    int second = run_second(used, job, launch, &after);
+    int first = fresh != NULL ? run_second(fresh, job, launch, &afresh) : -1;
+    int differs = first == 1 && (second == 0 || after.length != afresh.length ||
+                                 memcmp(after.data, afresh.data, afresh.length) != 0);
+    if (first < 0 || second < 0)
+        differs = -1;
     emulator_free(fresh);
     bytes_release(&after);
     bytes_release(&afresh);
@@ -292,8 +298,14 @@ static void launch_it(struct emulator *emulator, const struct job *job, uint32_t
         if (answer->kind == JOB_RAN && !fetch_buffers(emulator, job, launch, &buffers))
             worker_record_trouble(answer, "the emulator lost a buffer of %s",
                                   job_text(job, spec->kernel));
-        else if (answer->kind == JOB_RAN && spec->timing_group != 0 && can_keep(job))
-            answer->ran.later_differs = keeps_something(emulator, job, launch);
+        else if (answer->kind == JOB_RAN && spec->timing_group != 0 && can_keep(job)) {
+            int differs = keeps_something(emulator, job, launch);
+            if (differs < 0)
+                worker_record_trouble(answer, "out of memory: %s cannot be launched once more",
+                                      job_text(job, spec->kernel));
+            else
+                answer->ran.later_differs = differs == 1;
+        }
     }
     emulator_result_release(&result);
 }

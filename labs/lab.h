@@ -139,6 +139,8 @@ struct lab_what_if {
     unsigned max_threads; /* becomes `.maxntid max_threads, 1, 1`; 0: the lab has no what-if */
 };
 
+#define LAB_KERNELS_MAX 32
+
 struct lab {
     const char *id, *title;
     const char *source_name; /* the file a student edits, e.g. "registers.cu" */

@@ -24,6 +24,9 @@ static const char ptx[] =
     ".visible .entry stop()\n{\ntrap;\n}\n"
     ".visible .entry spin()\n{\nL: bra L;\n}\n"
     ".visible .entry strange()\n{\nfrobnicate.x8 1;\nret;\n}\n"
+    ".visible .entry fusable(.param .u64 out)\n{\n"
+    ".reg .b64 %rd; .reg .f32 %f<3>;\nld.param.u64 %rd, [out];\nmov.f32 %f0, 0f3F800001;\n"
+    "mul.f32 %f1, %f0, %f0;\nadd.f32 %f2, %f1, %f0;\nst.global.f32 [%rd], %f2; ret;\n}\n"
     ".visible .entry copy16(.param .u64 in, .param .u64 out)\n{\n"
     ".reg .b64 %rd<4>; .reg .b16 %h;\nld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];\n"
     "ld.global.b16 %h, [%rd1]; st.global.b16 [%rd2], %h; ret;\n}\n";
@@ -56,6 +59,8 @@ static const struct {
      0, "arg1: 18446744073709551615\n", ""},
     {{"--entry", "copy", "--grid", "1", "--block", "1", "--arg", "in:s64:-9223372036854775808", "--arg", "out:s64:1"},
      0, "arg1: -9223372036854775808\n", ""},
+    {{"--entry", "fusable", "--grid", "1", "--block", "1", "--arg", "out:f32:1"}, 0, "arg0: 2.0000005\n",
+     "adds a product. ptxas may make one fma of the two"},
     {{"--entry", "copy", "--grid", "1", "--block", "1", "--arg", "in:f64:0.1", "--arg", "out:f64:1"}, 0, "arg1: 0.1\n", ""},
     {{"--entry", "copy16", "--grid", "1", "--block", "1", "--arg", "in:f16:0.1", "--arg", "out:f16:1"}, 0, "arg1: 0.1\n", ""},
     {{"--entry", "copy16", "--grid", "1", "--block", "1", "--arg", "in:f16:-65504", "--arg", "out:b16:1"}, 0, "arg1: 64511\n", ""},

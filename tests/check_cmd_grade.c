@@ -24,26 +24,9 @@
 static struct fake_toolkit toolkit;
 static char home[600], place[512];
 
-/* ptxas has another report and cubin for the what-if of question 3. */
-#define PTXAS                                                                                      \
-    "name=module; grep -q 'maxntid 1024' \"$source\" && name=what-if\n"                            \
-    "cat \"$here/$name.log\" >&2; cp \"$here/$name.cubin\" \"$out\"\n"
-
-static void make_toolkit(const char *nvcc, const char *ptxas)
+static void make_toolkit(const char *nvcc, const char *after_ptxas)
 {
-    static const char *const names[][2] = {
-        {"module.ptx", "day17.ptx"},
-        {"module.log", "day17.log"},
-        {"module.cubin", "day17.cubin"},
-        {"what-if.log", "day17-what-if.log"},
-        {"what-if.cubin", "day17-what-if.cubin"},
-    };
-    fake_toolkit_make(&toolkit, nvcc, ptxas != NULL ? ptxas : PTXAS);
-    for (size_t i = 0; i < COUNT_OF(names); ++i) {
-        struct bytes content = testing_fixture(support_path("toolkit", names[i][1]));
-        fake_toolkit_add(&toolkit, names[i][0], content.data, content.length);
-        bytes_release(&content);
-    }
+    fake_toolkit_make_day17(&toolkit, nvcc, after_ptxas);
     (void)snprintf(home, sizeof home, "CUDA_HOME=%s", toolkit.home);
 }
 
@@ -693,7 +676,7 @@ START_TEST(interrupted_while_running)
         "{ LOOP: bra LOOP; }\n"
         ".visible .entry _Z9decayWidePKfPfm(.param .u64 a, .param .u64 b, .param .u64 c)\n"
         "{ ret; }\n";
-    make_toolkit(NULL, PTXAS ": > \"$here/assembled\"\n");
+    make_toolkit(NULL, ": > \"$here/assembled\"\n");
     fake_toolkit_add(&toolkit, "module.ptx", looping, sizeof looping - 1);
     interrupt_at("assembled", SIGINT, "emulator");
 }

@@ -67,10 +67,129 @@ static void end_run(struct run *run)
     emulator_result_release(&run->result);
 }
 
+/* ---- Counters ----------------------------------------------------------------------------------
+ */
+
+/* What is compared: columns of the golden data. Atomics with and without a result are one kind. */
+#define BIT(counter) (1u << (counter))
+#define GLOBAL_LOAD (BIT(GOLDEN_GLOBAL_LOAD_REQUESTS) | BIT(GOLDEN_GLOBAL_LOAD_SECTORS))
+#define GLOBAL_STORE (BIT(GOLDEN_GLOBAL_STORE_REQUESTS) | BIT(GOLDEN_GLOBAL_STORE_SECTORS))
+#define LOCAL                                                                                      \
+    (BIT(GOLDEN_LOCAL_LOAD_REQUESTS) | BIT(GOLDEN_LOCAL_LOAD_SECTORS) |                            \
+     BIT(GOLDEN_LOCAL_STORE_REQUESTS) | BIT(GOLDEN_LOCAL_STORE_SECTORS))
+#define ATOMIC (BIT(GOLDEN_RED_REQUESTS) | BIT(GOLDEN_RED_SECTORS))
+#define SHARED_LOAD BIT(GOLDEN_SHARED_LOAD_WAVEFRONTS)
+#define SHARED_STORE BIT(GOLDEN_SHARED_STORE_WAVEFRONTS)
+#define COMPARED (GLOBAL_LOAD | GLOBAL_STORE | LOCAL | ATOMIC | SHARED_LOAD | SHARED_STORE)
+
+static const unsigned kinds[] = {GLOBAL_LOAD, GLOBAL_STORE, LOCAL,
+                                 ATOMIC,      SHARED_LOAD,  SHARED_STORE};
+
+enum reason {
+    CALLS,
+    SPILLS,
+    REGISTERS,
+    ONCE,
+    JOINED,
+    ADDED_UP,
+    LOOP,
+    TURNS,
+    APART,
+    LIBRARY,
+    ORDER /* from here on: the numbers are not the same twice */
+};
+
+static const struct explained {
+    const char *file, *variants, *launch;
+    unsigned counters;
+    enum reason reason;
+} explained[] = {
+#define EXPLAINED(file, variants, launch, counters, reason)                                        \
+    {#file, variants, #launch, counters, reason},
+#include "truth/explained.inc"
+#undef EXPLAINED
+};
+
+static const struct explained *explanation(const struct truth_group *group, const char *launch)
+{
+    for (size_t i = 0; i < COUNT_OF(explained); ++i)
+        if (strcmp(explained[i].file, group->file) == 0 &&
+            strcmp(explained[i].launch, launch) == 0 &&
+            strstr(explained[i].variants, group->variant) != NULL)
+            return &explained[i];
+    return NULL;
+}
+
+/* What the emulator counted. Copies past the registers are loads to the profiler. */
+static void counted(const struct emulator_result *result, uint64_t ret[GOLDEN_COUNTER_COUNT])
+{
+    const struct traffic *traffic = &result->traffic;
+    const struct emulator_counters *counters = &result->counters;
+    const uint64_t values[GOLDEN_COUNTER_COUNT] = {
+        [GOLDEN_GLOBAL_LOAD_REQUESTS] =
+            traffic->global.load.requests + counters->async_copy.requests,
+        [GOLDEN_GLOBAL_LOAD_SECTORS] = traffic->global.load.sectors + counters->async_copy.sectors,
+        [GOLDEN_GLOBAL_STORE_REQUESTS] = traffic->global.store.requests,
+        [GOLDEN_GLOBAL_STORE_SECTORS] = traffic->global.store.sectors,
+        [GOLDEN_LOCAL_LOAD_REQUESTS] = traffic->local_array.load.requests,
+        [GOLDEN_LOCAL_LOAD_SECTORS] = traffic->local_array.load.sectors,
+        [GOLDEN_LOCAL_STORE_REQUESTS] = traffic->local_array.store.requests,
+        [GOLDEN_LOCAL_STORE_SECTORS] = traffic->local_array.store.sectors,
+        [GOLDEN_SHARED_LOAD_WAVEFRONTS] = counters->shared_load.sectors,
+        [GOLDEN_SHARED_STORE_WAVEFRONTS] = counters->shared_store.sectors,
+        [GOLDEN_RED_REQUESTS] = counters->global_atomic.requests,
+        [GOLDEN_RED_SECTORS] = counters->global_atomic.sectors};
+    memcpy(ret, values, sizeof values);
+}
+
+/* The profiler's counters of shared memory carry noise from arbitration. */
+static bool is_equal(unsigned counter, uint64_t got, uint64_t wanted)
+{
+    const uint64_t difference = got > wanted ? got - wanted : wanted - got;
+    const bool noisy = (BIT(counter) & (SHARED_LOAD | SHARED_STORE)) != 0;
+    return difference == 0 || (noisy && (difference <= 400 || difference * 1000 <= wanted));
+}
+
 struct tally {
     struct bytes failures;
+    uint64_t counters, explained;
+    uint64_t warned; /* of products that ptxas may fuse */
     uint64_t launches, exact, approximate, near, worst_ulps;
 };
+
+static void compare_counters(struct tally *tally, const struct golden *golden,
+                             const struct truth_group *group, const struct truth_launch *launch,
+                             const struct run *run)
+{
+    uint64_t wanted[GOLDEN_COUNTER_COUNT], got[GOLDEN_COUNTER_COUNT];
+    if (!golden_counters(golden, group->name, launch->name, wanted)) {
+        (void)bytes_printf(&tally->failures, "%s: no counters\n", launch->name);
+        return;
+    }
+    counted(&run->result, got);
+    wanted[GOLDEN_RED_REQUESTS] += wanted[GOLDEN_ATOM_REQUESTS];
+    wanted[GOLDEN_RED_SECTORS] += wanted[GOLDEN_ATOM_SECTORS];
+    const struct explained *why = explanation(group, launch->name);
+    unsigned missing = why != NULL && why->reason < ORDER ? why->counters : 0;
+    for (unsigned c = 0; c < GOLDEN_COUNTER_COUNT; ++c) {
+        if ((BIT(c) & COMPARED) == 0)
+            continue;
+        if (is_equal(c, got[c], wanted[c])) {
+            ++tally->counters;
+        } else if (why != NULL && (why->counters & BIT(c)) != 0) {
+            ++tally->explained;
+            /* One of the kind is enough. */
+            for (unsigned k = 0; k < COUNT_OF(kinds); ++k)
+                missing &= (kinds[k] & BIT(c)) != 0 ? ~kinds[k] : ~0u;
+        } else {
+            (void)bytes_printf(&tally->failures, "%s: %s: %llu, the hardware counted %llu\n",
+                               launch->name, golden_counter_names[c], (unsigned long long)got[c],
+                               (unsigned long long)wanted[c]);
+        }
+    }
+    if (missing != 0)
+        (void)bytes_printf(&tally->failures, "%s: equal now, but in explained.inc\n", launch->name);
+}
 
 /* ---- Outputs -----------------------------------------------------------------------------------
  */
@@ -190,9 +309,47 @@ static void compare_outputs(struct tally *tally, const struct golden *golden,
     }
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines in some order: the hardware's blocks print as they come. */
+static size_t sorted_lines(char *text, char *lines[], size_t room)
+{
+    size_t count = 0;
+    char *place = NULL;
+    for (char *line = strtok_r(text, "\n", &place); line != NULL && count < room;
+         line = strtok_r(NULL, "\n", &place))
+        lines[count++] = line;
+    qsort(lines, count, sizeof *lines, by_text);
+    return count;
+}
+
+static void compare_printed(struct tally *tally, const struct truth_launch *launch,
+                            const struct bytes *printed)
+{
+    struct bytes wanted = testing_fixture("truth/golden/printed.txt");
+    char *got = strdup(bytes_text(printed)), *lines[64], *wanted_lines[64];
+    ck_assert_ptr_nonnull(got);
+    const size_t count = sorted_lines(got, lines, COUNT_OF(lines));
+    const size_t wanted_count = sorted_lines(wanted.data, wanted_lines, COUNT_OF(wanted_lines));
+    if (count != wanted_count)
+        (void)bytes_printf(&tally->failures, "%s: %zu lines printed, %zu on the hardware\n",
+                           launch->name, count, wanted_count);
+    for (size_t i = 0; i < count && i < wanted_count; ++i)
+        if (strcmp(lines[i], wanted_lines[i]) != 0)
+            (void)bytes_printf(&tally->failures, "%s: prints `%s`, the hardware `%s`\n",
+                               launch->name, lines[i], wanted_lines[i]);
+    free(got);
+    bytes_release(&wanted);
+}
+
+/* How blocks fall to host threads must not show: each group runs with one thread and with three. */
 START_TEST(group_is_true)
 {
-    const struct truth_group *group = &truth_groups[_i];
+    const struct truth_group *group = &truth_groups[_i / 2];
+    const unsigned threads = _i % 2 == 0 ? 1 : 3;
     struct emulator *emulator = group_emulator(group);
     struct golden golden;
     struct tally tally = {.failures = bytes_with_limit((size_t)1 << 20)};
@@ -203,23 +360,74 @@ START_TEST(group_is_true)
         if (strcmp(launch->file, group->file) != 0)
             continue;
         struct run run;
-        run_launch(&run, emulator, launch, 2);
+        run_launch(&run, emulator, launch, threads);
         ++tally.launches;
+        if (golden_is_fused(&golden, group->name, launch->name) && run.result.fusable.count == 0)
+            (void)bytes_printf(&tally.failures, "%s: ptxas fuses, and the emulator says nothing\n",
+                               launch->name);
+        tally.warned += run.result.fusable.count > 0 ? 1 : 0;
         if (run.result.status != EMULATOR_FINISHED || run.result.fault_count > 0)
             (void)bytes_printf(&tally.failures, "%s: %s%s\n", launch->name, run.result.refusal,
                                run.result.fault_count > 0 ? run.result.faults[0].text : "");
         compare_outputs(&tally, &golden, group, launch, &run, &place);
+        compare_counters(&tally, &golden, group, launch, &run);
+        if (run.result.printed.length > 0)
+            compare_printed(&tally, launch, &run.result.printed);
         end_run(&run);
     }
     golden_release(&golden);
     emulator_free(emulator);
-    printf("%s: %llu launches: %llu values with equal bits; %llu approximations, %llu of them not "
-           "bit-identical, at most %llu ulps off\n",
-           group->name, (unsigned long long)tally.launches, (unsigned long long)tally.exact,
-           (unsigned long long)tally.approximate, (unsigned long long)tally.near,
-           (unsigned long long)tally.worst_ulps);
+    if (_i % 2 == 0)
+        printf(
+            "%s: %llu launches: %llu values with equal bits; %llu approximations, %llu of them not "
+            "bit-identical, at most %llu ulps off; %llu counters equal, %llu not (explained.inc); "
+            "%llu may be fused\n",
+            group->name, (unsigned long long)tally.launches, (unsigned long long)tally.exact,
+            (unsigned long long)tally.approximate, (unsigned long long)tally.near,
+            (unsigned long long)tally.worst_ulps, (unsigned long long)tally.counters,
+            (unsigned long long)tally.explained, (unsigned long long)tally.warned);
     ck_assert_msg(tally.failures.length == 0, "%s:\n%s", group->name, bytes_text(&tally.failures));
     bytes_release(&tally.failures);
+}
+END_TEST
+
+/* ---- Planted faults ----------------------------------------------------------------------------
+ */
+
+static bool has_fault(const char *entry)
+{
+    struct emulator *emulator = support_emulator_fixture("truth/faults.ptx");
+    int data[64] = {0};
+    const int n = 64;
+    const bool poisoned = strstr(entry, "uninitialised") != NULL;
+    uint64_t buffer = support_buffer(emulator, "data", poisoned ? NULL : data, sizeof data);
+    const struct support_argument arguments[] = {{&buffer, 8}, {&n, 4}};
+    const struct emulator_options options = {.threads = 2};
+    struct emulator_result result = support_launch(emulator, entry, 2, 64, arguments, 2, &options);
+    const bool found = result.fault_count > 0;
+    emulator_result_release(&result);
+    emulator_free(emulator);
+    return found;
+}
+
+/* tests/truth/sanitizer.md, as a table for people. */
+START_TEST(finds_what_compute_sanitizer_finds)
+{
+    struct bytes text = testing_fixture("truth/golden/sanitizer.tsv");
+    char fault[64], tool[16], errors[16];
+    int status = 0, used = 0;
+    unsigned found = 0;
+    for (const char *at = bytes_text(&text); *at != '\0'; at = strchr(at, '\n') + 1) {
+        ck_assert_int_eq(sscanf(at, "%63s %15s %d %15s %n", fault, tool, &status, errors, &used),
+                         4);
+        if (strcmp(errors, "0") == 0) /* "-": it hung */
+            continue;
+        ck_assert_msg(has_fault(fault), "%s: the emulator finds nothing, %s does", fault, tool);
+        ++found;
+    }
+    ck_assert_uint_ge(found, 50);
+    ck_assert(!has_fault("nothing_wrong"));
+    bytes_release(&text);
 }
 END_TEST
 
@@ -229,7 +437,8 @@ Suite *suite_emulator_truth(void)
     Suite *suite = suite_create("emulator_truth");
     TCase *tcase = tcase_create("kernels");
     tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, group_is_true, 0, (int)truth_group_count);
+    tcase_add_loop_test(tcase, group_is_true, 0, 2 * (int)truth_group_count);
+    tcase_add_test(tcase, finds_what_compute_sanitizer_finds);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -548,6 +548,34 @@ START_TEST(temporary_folders)
 }
 END_TEST
 
+/* What a compiler that went mad may leave: deeper than descriptors go, longer than a path may be.
+ */
+START_TEST(a_deep_folder_is_removed)
+{
+    struct error err = {0};
+    ck_assert_int_eq(setenv("TMPDIR", folder, 1), 0);
+    char *made = temporary_folder_create(&err), name[32];
+    ck_assert_msg(made != NULL, "%s", err.text);
+    AUTO_CLOSE int at = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int level = 0; level < 300; ++level) {
+        ck_assert_int_eq(mkdirat(at, "a folder with a long name", 0700), 0);
+        ck_assert_int_eq(mkdirat(at, ".deep-0", level % 2 == 0 ? 0 : 0700), 0);
+        int below = openat(at, "a folder with a long name", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ck_assert_int_ge(below, 0);
+        (void)close(at);
+        at = below;
+    }
+    for (int file = 0; file < 3000; ++file) {
+        (void)snprintf(name, sizeof name, "file-%d", file);
+        int fd = openat(at, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ck_assert_int_ge(fd, 0);
+        (void)close(fd);
+    }
+    temporary_folder_remove(made);
+    ck_assert_uint_eq(entries_in_folder(), 0);
+}
+END_TEST
+
 START_TEST(cache_folders)
 {
     AUTO_FREE char *own = in_folder("own/deep"), *xdg = in_folder("xdg"), *home = in_folder("home");
@@ -680,6 +708,7 @@ Suite *suite_files(void)
     tcase_add_test(tests, fifo_is_written_to);
     tcase_add_test(tests, threads_keep_the_umask);
     tcase_add_test(tests, temporary_folders);
+    tcase_add_test(tests, a_deep_folder_is_removed);
     tcase_add_test(tests, cache_folders);
     tcase_add_test(tests, paths_join);
     tcase_add_test(tests, private_files_are_kept);

@@ -3,6 +3,7 @@
 
 #include "files.h"
 #include "hints.h"
+#include "labs/lab.h"
 
 #define LADDER                                                                                     \
     "# comment\n"                                                                                  \
@@ -17,6 +18,8 @@
     "\n"                                                                                           \
     "    indented.\n"                                                                              \
     "\n"                                                                                           \
+    "hint if kernelA no-frame\n"                                                                   \
+    "  No frame.\n"                                                                                \
     "hint\n"                                                                                       \
     "  Two.\n"                                                                                     \
     "solution\n"                                                                                   \
@@ -39,6 +42,10 @@ START_TEST(reads_a_ladder)
     ck_assert_uint_eq(one->count, 2);
     ck_assert_str_eq(one->rungs[0], "Line one,\n\n  indented.\n");
     ck_assert_str_eq(one->rungs[1], "Two.\n");
+    ck_assert_uint_eq(one->trigger_count, 1);
+    ck_assert_str_eq(one->triggers[0].kernel, "kernelA");
+    ck_assert_int_eq(one->triggers[0].fact, HINT_NO_FRAME);
+    ck_assert_str_eq(one->triggers[0].text, "No frame.\n");
     ck_assert_str_eq(one->solution, "Here.\n");
     ck_assert_ptr_eq(one->earlier, hints_find(&hints, "both"));
     ck_assert_ptr_null(hints_find(&hints, "both")->solution);
@@ -84,6 +91,11 @@ static const struct broken {
     {"item a B\nhint\n  x\x1b[31m\n", "line 3: holds a control character"},
     {"item a B\nhint\n  x\xff\n", "line 3: is not UTF-8"},
     {"item a B\nhnit\n  x\n", "line 2: expected"},
+    {"item a B\nhint if k\n  x\nhint\n  y\n", "line 2: expected `hint if KERNEL FACT`"},
+    {"item a B\nhint if k melts\n  x\nhint\n  y\n", "line 2: a fact is `spills`"},
+    {"item a B\nhint if k spills\n  x\n", "no hint"},
+    {"item a B\nhint if k spills\nhint\n  y\n", "line 3: the hint or solution before this line has no"},
+    {"hint if k spills\n  x\n", "line 1: a hint needs an item"},
     {"item a B\nafter a\nhint\n  x\n", "line 2: `after` names no item further up"},
     {"item a B\nafter b\nhint\n  x\nitem b B\nhint\n  y\n", "line 2: `after` names no item"},
     {"item a B\nhint\n  x\nafter a\n", "line 4: `after` belongs right below"},
@@ -239,6 +251,100 @@ START_TEST(command_shows_the_hint_when_nothing_can_be_remembered)
 }
 END_TEST
 
+/* ---- What was measured ---- */
+
+/* What a grading left in the cache. */
+static void remember(const char *cache, const char *text)
+{
+    AUTO_FREE char *file = path_join(cache, "grade-day17-registers");
+    testing_write(file, text, strlen(text));
+}
+
+static const char lost_shift[] = "score 45 0 48\n"
+                                 "mark build.accepted passed\n"
+                                 "mark shift.frame failed\n"
+                                 "mark shift.spills failed\n"
+                                 "mark bounds.blocks skipped\n"
+                                 "kernel decayWideIndexed 72 0 0 0 ran\n"
+                                 "kernel decayWideBounded 74 0 0 0 fault\n";
+
+START_TEST(measured_facts_choose_the_hint)
+{
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-measured");
+    const char *lab = "day17-registers";
+    expect(hint(cache, lab, "next", NULL), 0, "Nothing was graded yet");
+    remember(cache, lost_shift);
+    expect(hint(cache, lab, NULL, NULL), 0, "shift        0/3   2 lost   The edit");
+    expect(hint(cache, lab, NULL, NULL), 0, "build        0/2   done     Getting");
+    expect(hint(cache, lab, NULL, NULL), 0, "45 of 100 points; the best so far gave 48");
+    /* The fact first, once; then the ladder. */
+    expect(hint(cache, lab, "next", NULL), 0, "A frame of 0 bytes");
+    expect(hint(cache, lab, "next", NULL), 0, "shift: The edit of decayWideIndexed, hint 1 of 3");
+    expect(hint(cache, lab, "shift", NULL), 0, "hint 2 of 3");
+    expect(hint(cache, lab, "bounds", NULL), 0, "a launch went wrong");
+    expect(hint(cache, lab, "bounds", NULL), 0, "nothing refuses this kernel a register yet");
+    expect(hint(cache, lab, "bounds", NULL), 0, "hint 1 of 2");
+    expect(hint(cache, lab, "numbers", NULL), 0, "A bound for fewer makes the driver");
+    /* Another grading, another fact. */
+    remember(cache,
+             "score 60 0 60\nmark shift.spills failed\nkernel decayWideIndexed 64 264 8 8 ran\n");
+    expect(hint(cache, lab, "next", NULL), 0,
+           "is there a launch bound in front of the wrong name?");
+    expect(hint(cache, lab, "shift", "--reset"), 0, "Forgotten");
+    expect(hint(cache, lab, "next", NULL), 0,
+           "is there a launch bound in front of the wrong name?");
+    remember(cache, "score 90 10 90\nmark shift.spills passed\nmark shift.frame skipped\n");
+    expect(hint(cache, lab, "next", NULL), 0, "10 points are pending");
+    remember(cache, "score 100 0 100\nmark shift.spills passed\n");
+    expect(hint(cache, lab, "next", NULL), 0, "nothing left to hint at");
+}
+END_TEST
+
+START_TEST(what_was_remembered_may_be_anything)
+{
+    static const char *const texts[] = {
+        "",
+        "\n\n",
+        "score\n",
+        "score 101 0 0\n",
+        "score -1 0 0\n",
+        "score 1 2\n",
+        "mark\nmark x failed\n",
+        "score 1 1 1\nmark shift.frame\nkernel decayWide\nkernel decayWide 1 2\nkernel x 1 1 1 1 "
+        "ran\n",
+        "kernel decayWide 99999999999999999999 0 0 0 ran\nscore 5 0 5",
+        "\xff\xfe\x00",
+    };
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-anything");
+    expect(hint(cache, NULL, NULL, NULL), 0, "Hints for");
+    for (size_t i = 0; i < COUNT_OF(texts); ++i) {
+        remember(cache, texts[i]);
+        expect(hint(cache, NULL, NULL, NULL), 0, "Hints for");
+        expect(hint(cache, "next", NULL, NULL), 0, "");
+    }
+}
+END_TEST
+
+/* Hints for what was measured name kernels that there are. */
+START_TEST(triggers_name_kernels)
+{
+    const struct lab *lab = lab_registry[_i];
+    struct hints hints;
+    struct error err = {0};
+    ck_assert_int_eq(hints_load(&hints, lab->id, &err), 0);
+    for (size_t i = 0; i < hints.count; ++i)
+        for (size_t t = 0; t < hints.items[i].trigger_count; ++t) {
+            bool known = false;
+            for (size_t k = 0; k < lab->kernel_count; ++k)
+                known =
+                    known || strcmp(lab->kernels[k].name, hints.items[i].triggers[t].kernel) == 0;
+            ck_assert_msg(known, "%s: no kernel %s", hints.items[i].id,
+                          hints.items[i].triggers[t].kernel);
+        }
+    hints_release(&hints);
+}
+END_TEST
+
 START_TEST(command_refuses_what_does_not_exist)
 {
     AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-usage");
@@ -255,7 +361,7 @@ START_TEST(labs_are_listed)
 {
     static const char *const list[] = {"labs", NULL}, *const odd[] = {"labs", "x", NULL};
     expect(testing_spillway(list, NULL), 0, "day17-registers");
-    expect(testing_spillway(odd, NULL), 2, "usage: spillway labs");
+    expect(testing_spillway(odd, NULL), 2, "there is no lab \"x\"");
 }
 END_TEST
 
@@ -273,6 +379,9 @@ Suite *suite_hints(void)
     tcase_add_test(tests, command_takes_the_lab_from_the_folder_or_the_first);
     tcase_add_test(tests, command_survives_a_bad_progress_file);
     tcase_add_test(tests, command_shows_the_hint_when_nothing_can_be_remembered);
+    tcase_add_test(tests, measured_facts_choose_the_hint);
+    tcase_add_test(tests, what_was_remembered_may_be_anything);
+    tcase_add_loop_test(tests, triggers_name_kernels, 0, (int)lab_registry_count);
     tcase_add_test(tests, command_refuses_what_does_not_exist);
     tcase_add_test(tests, labs_are_listed);
     suite_add_tcase(suite, tests);

@@ -81,6 +81,7 @@ START_TEST(tables_are_sound)
         for (size_t k = 0; k < i; ++k)
             ck_assert_str_ne(lab->criteria[i].id, lab->criteria[k].id);
     }
+    ck_assert_uint_le(lab->kernel_count, LAB_KERNELS_MAX);
     for (size_t i = 0; i < lab->kernel_count; ++i) {
         ck_assert_ptr_nonnull((void *)(uintptr_t)lab->kernels[i].reference);
         for (size_t k = 0; k < i; ++k)

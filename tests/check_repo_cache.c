@@ -232,6 +232,31 @@ START_TEST(one_cache_for_many_threads)
 }
 END_TEST
 
+/* A repo that keeps its readers waiting costs its own row. */
+START_TEST(a_pipe_instead_of_a_file)
+{
+    static const char *const files[] = {".git/HEAD", ".git/config", ".git/packed-refs",
+                                        ".git/objects/info/alternates"};
+    if (!repos_have_git())
+        TEST_SKIP("no git");
+    const struct repo_options options = {.silence_ns = 300000000, .attempts = 1};
+    for (size_t i = 0; i < COUNT_OF(files); ++i) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "pipe-%zu", i);
+        const char *path = repos_in(name);
+        repos_plain(path);
+        AUTO_FREE char *pipe = path_join(path, files[i]);
+        (void)unlink(pipe);
+        ck_assert_int_eq(mkfifo(pipe, 0644), 0);
+        struct repo_request request = repos_request(path);
+        struct repo_answer answer = repos_fetch_with(&request, &options);
+        /* Some it never opens, since they are no files. */
+        ck_assert_msg(answer.reason != REPO_CRASHED, "%s: %s", files[i], answer.sentence);
+        repo_answer_release(&answer);
+    }
+}
+END_TEST
+
 /* ---- Requests ---------------------------------------------------------------------------------
  */
 
@@ -293,6 +318,7 @@ Suite *suite_repo_cache(void)
     tcase_add_loop_test(tests, a_broken_cache_is_mended, 0, COUNT_OF(breakers));
     tcase_add_test(tests, rewritten_history);
     tcase_add_test(tests, one_cache_for_many_threads);
+    tcase_add_test(tests, a_pipe_instead_of_a_file);
     tcase_add_test(tests, folder_by_path);
     tcase_add_test(tests, requests_that_cannot_be);
     suite_add_tcase(suite, tests);

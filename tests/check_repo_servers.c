@@ -166,6 +166,78 @@ START_TEST(trouble_by_http)
 }
 END_TEST
 
+/* ---- Repos that are no good, on a server ------------------------------------------------------
+ */
+
+static void serve_sha256(const char *root)
+{
+    AUTO_FREE char *work = path_join(root, "sha256"), *bare = path_join(root, "bad.git");
+    repos_git("/", NULL, "init", "-q", "-b", "main", "--object-format=sha256", work, NULL);
+    repos_commit(work, REPOS_SOURCE, "x", NULL);
+    repos_git("/", NULL, "clone", "-q", "--bare", work, bare, NULL);
+}
+
+static void serve_shallow(const char *root)
+{
+    AUTO_FREE char *url = NULL, *bare = path_join(root, "bad.git");
+    push_more(root, "second\n");
+    ck_assert_int_gt(asprintf(&url, "file://%s/ann.git", root), 0);
+    repos_git("/", NULL, "clone", "-q", "--bare", "--depth", "1", url, bare, NULL);
+}
+
+static void serve_lost(const char *root)
+{
+    char id[41];
+    AUTO_FREE char *work = path_join(root, "work"), *bare = path_join(root, "bad.git");
+    AUTO_FREE char *path = NULL;
+    repos_id(work, "HEAD:" REPOS_SOURCE, id);
+    repos_git("/", NULL, "clone", "-q", "--bare", "--no-hardlinks", work, bare, NULL);
+    ck_assert_int_gt(asprintf(&path, "%s/objects/%.2s/%s", bare, id, id + 2), 0);
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+static void serve_unborn(const char *root)
+{
+    AUTO_FREE char *work = path_join(root, "work"), *bare = path_join(root, "bad.git");
+    repos_git("/", NULL, "clone", "-q", "--bare", work, bare, NULL);
+    repos_git(bare, NULL, "symbolic-ref", "HEAD", "refs/heads/trunk", NULL);
+    repos_git(bare, NULL, "branch", "other", "main", NULL);
+}
+
+static const struct {
+    void (*serve)(const char *root);
+    enum repo_reason reason;
+    const char *words;
+} served[] = {
+    {serve_sha256, REPO_SHA256, "SHA-256"},
+    {serve_shallow, REPO_SHALLOW, "shallow clone"},
+    {serve_lost, REPO_DAMAGED, "missing or corrupt"},
+    {serve_unborn, REPO_NO_REF, "the branches are main, other"},
+};
+
+START_TEST(no_good_on_a_server)
+{
+    char root[400], address[600];
+    if (!repos_have_git())
+        TEST_SKIP("no git");
+    make_class(root);
+    served[_i].serve(root);
+    unsigned port = server_git(root);
+    for (int http = 0; http < 2; ++http) {
+        if (http)
+            port = server_http(SERVER_PLAIN, root, NULL);
+        (void)snprintf(address, sizeof address, "%s://127.0.0.1:%u/bad.git", http ? "http" : "git",
+                       port);
+        struct repo_request request = repos_request(address);
+        struct repo_answer answer = repos_fetch_with(&request, &quick);
+        ck_assert_msg(answer.reason == served[_i].reason, "%s: %s: %s", address,
+                      repo_reason_word(answer.reason), answer.sentence);
+        ck_assert_msg(strstr(answer.sentence, served[_i].words) != NULL, "%s", answer.sentence);
+        repo_answer_release(&answer);
+    }
+}
+END_TEST
+
 /* The next one is graded all the same, by the same fetcher. */
 START_TEST(a_silent_server_costs_one_row)
 {
@@ -453,6 +525,7 @@ Suite *suite_repo_servers(void)
     tcase_add_test(tests, by_http);
     tcase_add_test(tests, by_ssh);
     tcase_add_loop_test(tests, trouble_by_http, 0, COUNT_OF(troubles));
+    tcase_add_loop_test(tests, no_good_on_a_server, 0, COUNT_OF(served));
     tcase_add_test(tests, a_silent_server_costs_one_row);
     tcase_add_test(tests, tried_again_after_a_broken_connection);
     tcase_add_test(tests, nobody_listens);

@@ -363,6 +363,11 @@ START_TEST(falls_back)
         {NULL, "not installed"},
         {"#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
          "No permissions to create new namespace"},
+        {"#!/bin/sh\necho 'bwrap: No permissions to create new namespace, likely because the "
+         "kernel "
+         "does not allow non-privileged user namespaces. See <https://deb.li/bubblewrap> or "
+         "<file:///usr/share/doc/bubblewrap/README.Debian.gz>.' >&2\nexit 1\n",
+         "(the sandbox cannot be set up: No permissions to create new namespace)"},
         {"#!/bin/sh\nexit 0\n", "ended without a word"},
         {"#!/bin/sh\nkill -9 $$\n", "does not work"},
         {"not a program\n", "does not work"},
@@ -532,7 +537,7 @@ Suite *suite_sandbox(void)
     tcase_add_loop_test(cases, endings_are_told_apart, 0, (int)COUNT_OF(all_levels));
     tcase_add_loop_test(cases, nothing_outlives_it, 0, (int)COUNT_OF(all_levels));
     tcase_add_loop_test(cases, several_at_once, 0, (int)COUNT_OF(all_levels));
-    tcase_add_loop_test(cases, falls_back, 0, 5);
+    tcase_add_loop_test(cases, falls_back, 0, 6);
     tcase_add_test(cases, off_means_limits);
     tcase_add_test(cases, broken_bubblewrap_is_no_compile_error);
     tcase_add_loop_test(cases, a_worker_is_shut_in, 0, 4);

@@ -19,6 +19,9 @@
 static struct situation s;
 static const struct writer_context no_context;
 
+/* A folder may be called anything. */
+#define HOSTILE_PATH "x,line=9::pwned,]]>\"<b>%%0A#\\ y/tiny.cu"
+
 /* ---- The grades ------------------------------------------------------------------------------ */
 
 /* What each format could take for its own: ends of strings, elements and blocks, commands, scores.
@@ -78,6 +81,18 @@ static void hostile(void)
     (void)snprintf(s.outcomes[TINY_CASE_PICK].problem, sizeof s.outcomes[0].problem, "%s", POISON);
     (void)snprintf(s.run.device, sizeof s.run.device, "%s", "dev\n::error::pwned ]]> </pre>");
     s.answers = "[q]\nword = ]]></failure><script>pwned\nnumber = ::error::pwned\n<b>pwned = 1\n";
+}
+
+static void judge(void (*change)(void))
+{
+    change();
+    situation_judge(&s);
+    if (change != hostile)
+        return;
+    free(s.grade.source_path);
+    free(s.grade.answers_path);
+    s.grade.source_path = strdup(HOSTILE_PATH);
+    s.grade.answers_path = strdup(HOSTILE_PATH);
 }
 
 static void (*const situations[])(void) = {all_but_one, some_of_each, faulted,
@@ -335,8 +350,7 @@ static const struct writer *writer_called(const char *option)
 
 START_TEST(totals_agree_in_all_formats)
 {
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     for (size_t i = 0; i < COUNT_OF(readers); ++i) {
         struct bytes document = bytes_with_limit((size_t)1 << 20);
         if (readers[i].option == NULL) {
@@ -550,8 +564,7 @@ static const struct {
 
 START_TEST(json_has_the_published_fields)
 {
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     for (size_t f = 0; f < COUNT_OF(json_formats); ++f) {
         json_t *root = json_by(json_formats[f].write, &no_context);
         assert_fields(root, json_formats[f].top, json_formats[f].top_count);
@@ -713,8 +726,7 @@ START_TEST(junit_follows_the_schema)
         TEST_SKIP("no xmllint");
     char folder[512];
     support_new_folder(folder);
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     struct bytes document = document_by(out_junit, &no_context);
     const char *path = support_path(folder, "junit.xml");
     testing_write(path, document.data, document.length);
@@ -785,8 +797,7 @@ static enum mark_status assert_test_point(const char *line, size_t length, size_
 
 START_TEST(tap_follows_version_14)
 {
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     struct bytes document = document_by(out_tap, &no_context);
     size_t number = 0, line_number = 0;
     bool in_yaml = false;
@@ -830,8 +841,7 @@ static void assert_unquotable(const char *line)
 START_TEST(autolab_ends_with_scores)
 {
     static const char *const groups[] = {"build", "numbers", "code", "counts", "q"};
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     struct bytes page = bytes_with_limit((size_t)1 << 20);
     out_text_write(&page, &s.grade, &(struct out_text_options){0});
     size_t page_length = page.length;
@@ -871,8 +881,7 @@ END_TEST
 /* Everything that a student wrote stands inside <pre>, and no markup in there. */
 START_TEST(github_summary_quotes_what_is_hostile)
 {
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     struct bytes document = document_by(out_github_summary, &no_context);
     bool inside = false;
     for (const char *line = bytes_text(&document); *line != '\0';) {
@@ -896,8 +905,7 @@ END_TEST
 
 START_TEST(github_annotations_are_commands_and_nothing_else)
 {
-    situations[_i]();
-    situation_judge(&s);
+    judge(situations[_i]);
     struct bytes document = document_by(out_github_annotations, &no_context);
     size_t lines = 0, expected = 0;
     for (size_t i = 0; i < s.grade.mark_count; ++i)
@@ -906,8 +914,10 @@ START_TEST(github_annotations_are_commands_and_nothing_else)
         size_t length = strcspn(line, "\n");
         bool error = strncmp(line, "::error ", 8) == 0;
         ck_assert_msg(error || strncmp(line, "::warning ", 10) == 0, "%.*s", (int)length, line);
-        const char *message = memmem(line + 2, length - 2, "::", 2);
+        const char *message = memmem(line + 2, length - 2, "::", 2),
+                   *title = strstr(line, "title=");
         ck_assert_ptr_nonnull(message);
+        ck_assert_msg(title != NULL && title < message, "%.*s", (int)length, line);
         for (const char *p = line; p < line + length; ++p)
             ck_assert_msg(*p != '%' || strncmp(p, "%25", 3) == 0 || strncmp(p, "%0A", 3) == 0 ||
                               strncmp(p, "%3A", 3) == 0 || strncmp(p, "%2C", 3) == 0,

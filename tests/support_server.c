@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "files.h"
@@ -61,6 +62,8 @@ static void start(const char *const *argv, unsigned port)
         (void)dup2(quiet, STDOUT_FILENO);
         (void)dup2(quiet, STDERR_FILENO);
         process_begin_child(parent);
+        /* A lock that somebody holds around the tests is not the server's to keep. */
+        (void)syscall(SYS_close_range, 3u, ~0u, 0);
         (void)setenv("HOME", testing_temporary_folder(), 1);
         (void)execv(argv[0], (char *const *)argv);
         _exit(127);
@@ -72,24 +75,36 @@ static void start(const char *const *argv, unsigned port)
     }
 }
 
+/* git's own folder of programs: `git daemon` would start git-daemon as a child, which outlives it.
+ */
+static char *git_program(const char *name)
+{
+    AUTO_FREE char *git = program_find("git");
+    ck_assert_ptr_nonnull(git);
+    const char *const argv[] = {git, "--exec-path", NULL};
+    const struct process_spec spec = {
+        .argv = argv, .wall_ns = INT64_C(60000000000), .output_limit = 4096};
+    struct process_result result;
+    struct error err = {0};
+    ck_assert_msg(process_run(&result, &spec, &err) == 0, "%s", err.text);
+    result.output.data[strcspn(result.output.data, "\n")] = '\0';
+    char *path = path_join(result.output.data, name);
+    process_result_release(&result);
+    ck_assert_msg(path != NULL && access(path, X_OK) == 0, "there is no %s", path);
+    return path;
+}
+
 unsigned server_git(const char *root)
 {
     unsigned port = free_port();
-    AUTO_FREE char *git = program_find("git");
+    AUTO_FREE char *daemon = git_program("git-daemon");
     AUTO_FREE char *base = NULL, *listen_port = NULL;
-    ck_assert_ptr_nonnull(git);
     ck_assert_int_gt(asprintf(&base, "--base-path=%s", root), 0);
     ck_assert_int_gt(asprintf(&listen_port, "--port=%u", port), 0);
-    const char *const argv[] = {git,
-                                "daemon",
-                                "--export-all",
-                                "--reuseaddr",
-                                "--listen=127.0.0.1",
-                                listen_port,
-                                "--enable=receive-pack",
-                                base,
-                                root,
-                                NULL};
+    const char *const argv[] = {
+        daemon,      "--export-all",          "--reuseaddr", "--listen=127.0.0.1",
+        listen_port, "--enable=receive-pack", base,          root,
+        NULL};
     start(argv, port);
     return port;
 }
@@ -370,7 +385,9 @@ static char *make_key(const char *folder, const char *name, const char *type)
     AUTO_FREE char *keygen = program_find("ssh-keygen");
     char *path = path_join(folder, name);
     ck_assert_ptr_nonnull(keygen);
-    const char *const argv[] = {keygen, "-q", "-t", type, "-N", "", "-f", path, NULL};
+    const char *const argv[] = {
+        keygen, "-q", "-t", type, "-b", strcmp(type, "rsa") == 0 ? "2048" : "256",
+        "-N",   "",   "-f", path, NULL};
     const struct process_spec spec = {
         .argv = argv, .wall_ns = INT64_C(60000000000), .output_limit = 4096, .merge_error = true};
     struct process_result result;

@@ -103,6 +103,31 @@ void fake_toolkit_make(struct fake_toolkit *out, const char *nvcc, const char *p
     bytes_release(&text);
 }
 
+/* ptxas has another report and cubin for the what-if of question 3. */
+static const char day17_ptxas[] =
+    "name=module; grep -q 'maxntid 1024' \"$source\" && name=what-if\n"
+    "cat \"$here/$name.log\" >&2; cp \"$here/$name.cubin\" \"$out\"\n";
+
+void fake_toolkit_make_day17(struct fake_toolkit *out, const char *nvcc, const char *after_ptxas)
+{
+    static const char *const names[][2] = {
+        {"module.ptx", "day17.ptx"},
+        {"module.log", "day17.log"},
+        {"module.cubin", "day17.cubin"},
+        {"what-if.log", "day17-what-if.log"},
+        {"what-if.cubin", "day17-what-if.cubin"},
+    };
+    char ptxas[1000];
+    (void)snprintf(ptxas, sizeof ptxas, "%s%s", day17_ptxas,
+                   after_ptxas != NULL ? after_ptxas : "");
+    fake_toolkit_make(out, nvcc, ptxas);
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
+        struct bytes content = testing_fixture(support_path("toolkit", names[i][1]));
+        fake_toolkit_add(out, names[i][0], content.data, content.length);
+        bytes_release(&content);
+    }
+}
+
 void fake_toolkit_add(const struct fake_toolkit *toolkit, const char *name, const void *data,
                       size_t length)
 {

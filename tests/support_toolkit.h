@@ -22,6 +22,10 @@ struct fake_toolkit {
 /* Makes one in a folder of its own, which goes with the runner's. */
 void fake_toolkit_make(struct fake_toolkit *out, const char *nvcc, const char *ptxas);
 
+/* One that hands out what CUDA 13.0 makes of day17-registers' reference, for sm_75. `nvcc` as
+ * above; `after_ptxas` runs at the end of a ptxas. Both may be NULL. */
+void fake_toolkit_make_day17(struct fake_toolkit *out, const char *nvcc, const char *after_ptxas);
+
 /* Puts a file into $here. */
 void fake_toolkit_add(const struct fake_toolkit *toolkit, const char *name, const void *data,
                       size_t length);

@@ -65,6 +65,7 @@ static void barrier_release(struct runner *runner, unsigned barrier)
             if (!waits_at(group, barrier))
                 continue;
             group->state = GROUP_READY;
+            runner->warps[w]->others = true;
             uint8_t *to = group->frame->registers + group->result;
             if (group->reduction == BARRIER_POPC) {
                 for (uint32_t left = group->mask; left != 0; left &= left - 1)

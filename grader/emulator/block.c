@@ -10,6 +10,8 @@ static void *runner_memory(struct runner *runner, uint64_t bytes)
     void *memory = aligned_alloc(64, (bytes + 63) & ~UINT64_C(63));
     if (memory != NULL)
         runner->memory_used += bytes;
+    else /* the machine's doing, not the kernel's */
+        atomic_store(&runner->launch->no_memory, true);
     return memory;
 }
 
@@ -17,8 +19,9 @@ static void no_memory(struct warp *warp, const struct op *site, const char *what
 {
     struct fault_site where = {
         .op = site, .lane = (unsigned)__builtin_ctz(warp->active != 0 ? warp->active : 1)};
-    fault_report(warp, &where, "stack overflow", false, "needs more %s than the emulator has",
-                 what);
+    if (!atomic_load(&warp->runner->launch->no_memory))
+        fault_report(warp, &where, "stack overflow", false, "needs more %s than the emulator has",
+                     what);
     launch_stop(warp);
 }
 
@@ -74,8 +77,10 @@ static struct frame *take_frame(struct warp *warp, const struct program *program
             return frame;
         }
     struct frame *frame = calloc(1, sizeof *frame);
-    if (frame == NULL)
+    if (frame == NULL) {
+        atomic_store(&warp->runner->launch->no_memory, true);
         return NULL;
+    }
     frame->registers = runner_memory(warp->runner, program->register_bytes + 64u);
     if (frame->registers == NULL) {
         free(frame);
@@ -184,6 +189,7 @@ static struct warp *begin_warp(struct runner *runner, unsigned number)
     warp->live = warp->existing;
     warp->patience = 0;
     warp->turn = 0;
+    warp->others = warp->in_turn = false;
     if (warp->copy_count > 0 || warp->copies != NULL) {
         warp->copy_count = 0;
         memset(warp->copy_groups, 0, sizeof warp->copy_groups);

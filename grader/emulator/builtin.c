@@ -188,8 +188,10 @@ static uint64_t heap_take(struct heap *heap, uint64_t bytes, const struct op *si
     if (heap->chunk_count == heap->chunk_capacity) {
         size_t capacity = heap->chunk_capacity == 0 ? 64 : heap->chunk_capacity * 2;
         struct heap_chunk *chunks = realloc(heap->chunks, capacity * sizeof *chunks);
-        if (chunks == NULL)
+        if (chunks == NULL) {
+            heap->no_memory = true;
             return 0;
+        }
         heap->chunks = chunks;
         heap->chunk_capacity = capacity;
     }

@@ -77,6 +77,12 @@ struct emulator_counters {
     uint64_t shared_load_conflicts, shared_store_conflicts; /* wavefronts beyond one a request */
 };
 
+/* Sums of products that ptxas may round once, the emulator twice: see fuse.c. */
+struct emulator_fusable {
+    uint64_t count;          /* additions in the kernel's code; 0: none */
+    unsigned line, ptx_line; /* of the first; line 0: unknown */
+};
+
 struct emulator_result {
     enum emulator_status status;
     struct emulator_fault *faults;
@@ -86,6 +92,7 @@ struct emulator_result {
     struct emulator_counters counters;
     uint64_t warps; /* warps launched */
     uint64_t warp_instructions;
+    struct emulator_fusable fusable;
     struct bytes printed; /* printf output of the kernel, capped */
 };
 

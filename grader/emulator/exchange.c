@@ -174,6 +174,7 @@ static void perform(struct warp *warp, const struct op *op, uint32_t lanes)
     for (unsigned i = 0; i < LANES; ++i)
         if (meets(&warp->groups[i], warp->frame, op) && (warp->groups[i].mask & lanes) != 0)
             warp->groups[i].state = GROUP_READY;
+    warp->others = true;
     ++warp->sync_epoch;
 }
 

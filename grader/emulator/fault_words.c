@@ -50,7 +50,8 @@ static const char *count_bytes(uint64_t bytes, char text[BYTES_ROOM])
 /* A variable as it was written, in quotes: the last component of its C++ name. */
 static void variable_name(const char *symbol, char *text, size_t room)
 {
-    AUTO_FREE char *demangled = demangle(symbol);
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
     if (demangled == NULL) {
         (void)snprintf(text, room, "`%.80s`", symbol);
         return;

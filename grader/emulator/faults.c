@@ -51,8 +51,10 @@ static struct fault_note *find_note(struct runner *runner, const char *kind,
         return NULL;
     if (runner->faults == NULL) {
         runner->faults = calloc(CAP_FAULT_LINES, sizeof *runner->faults);
-        if (runner->faults == NULL)
+        if (runner->faults == NULL) { /* a fault that nobody hears of would be none */
+            atomic_store(&runner->launch->no_memory, true);
             return NULL;
+        }
     }
     *is_new = true;
     struct fault_note *note = &runner->faults[runner->fault_count++];

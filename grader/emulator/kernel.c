@@ -128,7 +128,8 @@ static void place_shared(struct kernel *kernel)
  * they wrote, so arguments and a leading result type go. */
 static const char *short_name(struct kernel *kernel, const char *symbol)
 {
-    AUTO_FREE char *demangled = demangle(symbol);
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
     const char *text = demangled == NULL ? symbol : demangled;
     size_t length = strlen(text), depth = 0, start = 0;
     if (demangled != NULL)
@@ -177,7 +178,8 @@ struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *
                                     .arena = &kernel->arena,
                                     .body = reach.list[f],
                                     .program = &kernel->programs[f]};
-        failed = !lower_function(&lowering) && !kernel_has_refusal(kernel);
+        failed = (!lower_function(&lowering) && !kernel_has_refusal(kernel)) ||
+                 !fuse_find(&kernel->arena, reach.list[f], &kernel->fusable);
     }
     if (failed) {
         kernel_free(kernel);

@@ -391,8 +391,10 @@ static int collect(struct emulator_result *result, struct launch *launch, struct
         return error_set(err, ERROR_INTERRUPTED, "interrupted");
     if (launch->checks)
         report_leaks(&runners[0]);
-    if (atomic_load(&launch->no_memory) || merge_faults(result, runners, count) != 0)
+    if (atomic_load(&launch->no_memory) || launch->emulator->heap.no_memory ||
+        merge_faults(result, runners, count) != 0)
         return error_no_memory(err);
+    result->fusable = launch->kernel->fusable;
     result->printed = launch->printed;
     launch->printed = (struct bytes){0};
     if (launch->refusal != NULL) {

@@ -35,6 +35,9 @@ struct lowering {
 
 /* cfg.c: blocks and where the paths of each meet again. */
 bool cfg_build(struct lowering *lowering);
+/* fuse.c: adds what the body has; false: no memory. */
+bool fuse_find(struct arena *arena, const struct ptx_body *body, struct emulator_fusable *ret);
+
 bool cfg_is_jump(const struct ptx_instruction *instruction);
 /* Calls visit(…) for each register that the instruction reads or writes, reads first. */
 void cfg_visit_registers(const struct ptx_instruction *instruction,

@@ -148,7 +148,8 @@ struct kernel {
     uint32_t shared_bytes;   /* static, reserved ones included; dynamic ones begin at the next
                                 multiple of 16 */
     const char *name;        /* of the entry, for people: demangled, without arguments */
-    char refusal[512];       /* not empty: it contains something that we do not run */
+    struct emulator_fusable fusable;
+    char refusal[512]; /* not empty: it contains something that we do not run */
     struct kernel *next;
 };
 
@@ -194,6 +195,7 @@ struct heap { /* device malloc */
     size_t chunk_count, chunk_capacity;
     uint64_t used;
     struct region *region; /* NULL until the first malloc could come */
+    bool no_memory;        /* the host's: not what malloc may answer with NULL */
 };
 
 struct emulator {
@@ -283,6 +285,8 @@ struct warp {
     unsigned turn;               /* the group that runs, or runs next */
     bool yields;                 /* the turn is over */
     bool polls;                  /* has looked at memory that others may change, in this slice */
+    bool others;                 /* maybe another group is ready as well */
+    bool in_turn;                /* groups go in turn in this slice, not those behind first */
     struct group groups[LANES];
     struct record records[RECORDS];
     struct frame *entry_frame;

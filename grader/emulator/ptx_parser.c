@@ -736,6 +736,8 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct error *err)
     free(parser);
     if (failed) {
         ptx_free(module);
+        if (trouble.no_memory)
+            (void)error_no_memory(err);
         (void)error_set(err, trouble.kind, "%s", trouble.text);
         return NULL;
     }

@@ -15,14 +15,17 @@
 #define EPOCH_SHIFT 11
 #define SEVERAL_BLOCKS (UINT64_MAX << 32)
 
-static uint64_t *shadow_of(_Atomic(uint64_t *) *slot, const struct region *region)
+static uint64_t *shadow_of(struct runner *runner, _Atomic(uint64_t *) *slot,
+                           const struct region *region)
 {
     uint64_t *shadow = atomic_load_explicit(slot, memory_order_acquire);
     if (shadow != NULL)
         return shadow;
     uint64_t *fresh = calloc(region->bytes / 4 + 2, sizeof *fresh);
+    if (fresh == NULL)
+        atomic_store(&runner->launch->no_memory, true); /* nothing would be found */
     if (fresh == NULL || atomic_compare_exchange_strong(slot, &shadow, fresh))
-        return fresh; /* without memory nothing is found */
+        return fresh;
     free(fresh);
     return shadow;
 }
@@ -92,10 +95,10 @@ void global_race(struct warp *warp, const struct op *op, unsigned lane, struct r
         return;
     uint64_t *writers = kind == ACCESS_LOAD
                             ? atomic_load_explicit(&region->writers, memory_order_relaxed)
-                            : shadow_of(&region->writers, region);
+                            : shadow_of(runner, &region->writers, region);
     if (writers == NULL)
         return;
-    uint64_t *readers = shadow_of(&region->readers, region);
+    uint64_t *readers = shadow_of(runner, &region->readers, region);
     if (readers == NULL)
         return;
     const uint64_t mine = note_of(runner, warp->number * LANES + lane);
@@ -125,11 +128,11 @@ bool global_race_run(struct warp *warp, struct region *region, uint64_t address,
     struct runner *runner = warp->runner;
     if (runner->fenced || !runner->launch->checks)
         return true;
-    uint64_t *writers = is_store ? shadow_of(&region->writers, region)
+    uint64_t *writers = is_store ? shadow_of(runner, &region->writers, region)
                                  : atomic_load_explicit(&region->writers, memory_order_relaxed);
     if (writers == NULL)
         return true;
-    uint64_t *readers = shadow_of(&region->readers, region);
+    uint64_t *readers = shadow_of(runner, &region->readers, region);
     if (readers == NULL)
         return true;
     const uint64_t mine = note_of(runner, warp->number * LANES);

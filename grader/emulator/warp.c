@@ -1,8 +1,12 @@
 /* warp.c - one warp: running its groups of lanes, and how they part and meet. See machine.h.
  *
  * Lanes that part at a branch meet again at its immediate post-dominator, where the first to arrive
- * wait. As on hardware since Volta, nobody waits for ever: when no group of the warp can go on, or
- * one has run for very long, the waiting lanes are let go on their own (warp_release). */
+ * wait. Often they can meet earlier: where some return or leave two loops at once, the end of the
+ * inner loop post-dominates nothing, yet the hardware brings the others together there. So of the
+ * groups that are ready the one that is least far in the program goes first, and takes along those
+ * that it comes across (meet_early). As on hardware since Volta, nobody waits for ever: when no
+ * group of the warp can go on, or one has run for very long, the waiting lanes are let go on their
+ * own (warp_release). */
 #include "emulator/machine.h"
 
 #include <sched.h>
@@ -54,6 +58,7 @@ static const struct op *meeting_op(const struct record *record)
 static void wake(struct warp *warp, struct record *record)
 {
     struct group *group = free_group(warp);
+    warp->others = true;
     *group = (struct group){.state = GROUP_READY,
                             .mask = record->arrived,
                             .next = meeting_op(record),
@@ -123,6 +128,7 @@ static struct group *pick(struct warp *warp)
         unsigned k = (warp->turn + i) % LANES;
         if (warp->groups[k].state == GROUP_READY) {
             warp->turn = k;
+            warp->others = i + 1 < LANES;
             return &warp->groups[k];
         }
     }
@@ -206,7 +212,35 @@ static const struct op *take_turns(struct warp *warp, const struct op *op)
         (void)warp_release(warp);
     }
     warp->polls = false;
+    warp->in_turn = !warp->in_turn;
     return NULL;
+}
+
+/* At the beginning of a block: takes along the groups that are to begin it, too. True: another
+ * group is less far in this function, and goes first. Not where lanes poll, which may wait for one
+ * another, and not in every second slice: a group that never ends must not stop the others. */
+static bool meet_early(struct warp *warp, const struct op *op)
+{
+    struct group *group = warp->group;
+    warp->others = false;
+    for (unsigned i = 0; i < LANES; ++i) {
+        struct group *other = &warp->groups[i];
+        if (other == group || other->state != GROUP_READY)
+            continue;
+        if (other->next == op && other->frame == group->frame && other->record == group->record) {
+            group->mask |= other->mask;
+            warp->active = group->mask;
+            other->state = GROUP_FREE;
+            continue;
+        }
+        warp->others = true;
+        if (other->frame == group->frame && other->next < op && !warp->polls && !warp->in_turn) {
+            group->next = op;
+            warp->turn = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 const struct op *warp_enter_block(struct warp *warp, const struct op *op)
@@ -216,6 +250,8 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
            group->record->frame == warp->frame)
         if (!arrive(warp))
             return NULL;
+    if (warp->others && meet_early(warp, op))
+        return NULL;
     struct runner *runner = warp->runner;
     runner->instructions += op->imm;
     const struct block *block = op->detail;
@@ -256,6 +292,7 @@ static void split(struct warp *warp, uint32_t away, const struct op *target, uin
         }
     }
     struct group *other = free_group(warp);
+    warp->others = true;
     *other = (struct group){
         .state = GROUP_READY, .mask = away, .next = target, .frame = warp->frame, .record = record};
     group->record = record;

@@ -210,13 +210,16 @@ static int attribute(cudaDeviceAttr which)
 
 int main()
 {
-    int devices = 0;
+    int devices = 0, driver = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
     if (found != cudaSuccess || devices == 0) {
+        const bool noDriver = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
         std::fprintf(stderr,
                      "registers: no CUDA device can be used here (%s); the ptxas report of the "
                      "build needs none, this table does.\n",
-                     found != cudaSuccess ? cudaGetErrorString(found) : "none is installed");
+                     noDriver               ? "no NVIDIA driver is installed"
+                     : found != cudaSuccess ? cudaGetErrorString(found)
+                                            : "the driver shows none");
         return EXIT_NO_DEVICE;
     }
 

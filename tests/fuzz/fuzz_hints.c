@@ -20,15 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
     struct hints hints;
     struct error err = {0};
-    size_t seen[HINTS_ITEMS_MAX] = {0};
+    struct hint_progress progress = {0};
     if (hints_parse(&hints, (const char *)data, length, &err) != 0) {
         assert(err.kind != ERROR_NONE && hints.items == NULL);
         return 0;
     }
-    hints_read_progress(&hints, seen, (const char *)data, length);
+    hints_read_progress(&hints, &progress, (const char *)data, length);
     for (size_t i = 0; i < hints.count; ++i) {
         check_item(&hints, &hints.items[i]);
-        assert(seen[i] <= hints.items[i].count);
+        assert(progress.seen[i] <= hints.items[i].count);
     }
     hints_release(&hints);
     return 0;

@@ -26,12 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
         check(&out, room, lines != 0);
         bytes_release(&out);
     }
-    char *symbol = strndup((const char *)data, length), *name = NULL;
-    if (symbol != NULL && (name = demangle(symbol)) != NULL) {
+    char *symbol = strndup((const char *)data, length);
+    struct demangled storage;
+    const char *name = symbol != NULL ? demangle(symbol, &storage) : NULL;
+    if (name != NULL) {
         struct name_parts parts = demangle_split(name);
         assert(parts.begin >= name && parts.begin + parts.length <= name + strlen(name));
     }
-    free(name);
     free(symbol);
     return 0;
 }

@@ -33,5 +33,6 @@ for arch in 75 90; do
     compile "$here/../../reference/day17-registers/registers.cu" "$out/decay_sm$arch.ptx" -O3 \
         -arch=sm_$arch -lineinfo
 done
+compile probes.cu "$out/probes.ptx" -O3 -arch=sm_90
 cp hand.ptx "$out/hand_sm90.ptx"
 compile faults.cu "$out/faults.ptx" -O3 -arch=sm_80 -lineinfo

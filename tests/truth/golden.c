@@ -21,6 +21,7 @@ void golden_read(struct golden *ret)
                            .outputs = testing_fixture("truth/golden/outputs.tsv"),
                            .raw = testing_fixture("truth/golden/approximate.bin"),
                            .rows = testing_fixture("truth/golden/rows.tsv"),
+                           .fused = testing_fixture("truth/golden/fused.tsv"),
                            .rows_raw = testing_fixture("truth/golden/rows_approximate.bin")};
 }
 
@@ -31,6 +32,7 @@ void golden_release(struct golden *golden)
     bytes_release(&golden->raw);
     bytes_release(&golden->rows);
     bytes_release(&golden->rows_raw);
+    bytes_release(&golden->fused);
 }
 
 /* The text after "key\t" at the beginning of a line; NULL: no such line. */
@@ -39,7 +41,7 @@ static const char *find_key(const struct bytes *text, const char *key)
     const size_t length = strlen(key);
     const char *at = bytes_text(text);
     for (; at != NULL && *at != '\0'; at = strchr(at, '\n'), at = at != NULL ? at + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '\t')
+        if (strncmp(at, key, length) == 0 && (at[length] == '\t' || at[length] == '\n'))
             return at + length + 1;
     return NULL;
 }
@@ -62,6 +64,11 @@ bool golden_counters(const struct golden *golden, const char *group, const char 
         at = end;
     }
     return at != NULL;
+}
+
+bool golden_is_fused(const struct golden *golden, const char *group, const char *launch)
+{
+    return find_line(&golden->fused, group, launch) != NULL;
 }
 
 bool golden_output(const struct golden *golden, const char *group, const char *launch, int argument,

@@ -31,7 +31,7 @@ enum golden_counter {
 extern const char *const golden_counter_names[GOLDEN_COUNTER_COUNT];
 
 struct golden {
-    struct bytes counters, outputs, raw, rows, rows_raw; /* the files */
+    struct bytes counters, outputs, raw, rows, rows_raw, fused; /* the files */
 };
 
 /* Aborts the test if a file cannot be read. */
@@ -41,6 +41,9 @@ void golden_release(struct golden *golden);
 /* false: that launch was not counted. */
 bool golden_counters(const struct golden *golden, const char *group, const char *launch,
                      uint64_t ret[GOLDEN_COUNTER_COUNT]);
+
+/* It comes out otherwise when ptxas joins products and sums. */
+bool golden_is_fused(const struct golden *golden, const char *group, const char *launch);
 
 struct golden_output {
     uint64_t hash; /* truth_hash() of the buffer */
