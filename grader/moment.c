@@ -249,7 +249,7 @@ bool moment_parse(struct moment *ret, const char *text, const struct zone *zone,
     if (zone == NULL) {
         (void)snprintf(problem, MOMENT_PROBLEM_BYTES,
                        "`%.60s` has no time zone: write one behind it, such as Europe/Berlin, or "
-                       "give --timezone",
+                       "give --zone",
                        text);
         return false;
     }

@@ -135,8 +135,7 @@ START_TEST(a_time_needs_a_zone)
 {
     struct moment moment;
     ck_assert(!moment_parse(&moment, "2026-03-29 23:59", NULL, problem, note));
-    ck_assert_msg(strstr(problem, "has no time zone") != NULL &&
-                      strstr(problem, "--timezone") != NULL,
+    ck_assert_msg(strstr(problem, "has no time zone") != NULL && strstr(problem, "--zone") != NULL,
                   "%s", problem);
 }
 END_TEST
