@@ -180,6 +180,7 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
         .cutoff_text = has_cutoff ? cutoff_text : NULL,
         .pushes = pushes,
         .push_count = push_count,
+        .has_push_log = options->pushes != NULL,
         .now_s = batch->now_s,
         .lab_id = options->lab->id,
         .path = options->path,
