@@ -101,6 +101,7 @@ LIBRARY_OBJECTS := $(filter-out $(BUILD)/grader/main.o,$(GRADER_OBJECTS))
 CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/check_sandbox.c)
 CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c tests/truth/*.c))
+ATTACK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/attacks*.c))
 BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c) tests/support_driven.c)
 HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h tests/faults/*.h)
 SPILLWAY := $(BUILD)/spillway
@@ -148,11 +149,11 @@ $(BUILD)/grader/emulator/lanes_avx2.o: EXTRA_CFLAGS = -O3 -mavx2 -mfma
 $(BUILD)/grader/emulator/rounding.o: EXTRA_CFLAGS = -frounding-math
 
 $(CHECK_OBJECTS): EXTRA_CFLAGS = $(CHECK_CFLAGS) -iquote tests -iquote $(BUILD)/tests
-$(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o: \
+$(ATTACK_OBJECTS) $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o: \
     EXTRA_CFLAGS = -iquote tests
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d $(BUILD)/tests/mutant_words.d \
-         $(BUILD)/tests/attacks.d $(BUILD)/tests/attacks_make.d $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/faults/*.d) \
+         $(ATTACK_OBJECTS:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/faults/*.d) \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ mutants: $(BUILD)/tests/mutants  ## grade wrong kernels and show what each loses
 
 # Submissions that attack the grader, each of which must get what an honest failure gets.
 ATTACKS := $(BUILD)/tests/attacks
-$(ATTACKS): $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o $(BUILD)/libspillway.a
+$(ATTACKS): $(ATTACK_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
@@ -373,7 +374,7 @@ BUNDLE_RPATH := -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib'
 $(BUILD)/bundled/spillway: $(BUILD)/grader/main.o
 $(BUILD)/bundled/check: $(CHECK_OBJECTS)
 $(BUILD)/bundled/mutants: $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o
-$(BUILD)/bundled/attacks: $(BUILD)/tests/attacks.o $(BUILD)/tests/attacks_make.o
+$(BUILD)/bundled/attacks: $(ATTACK_OBJECTS)
 $(BUILD)/bundled/%: $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

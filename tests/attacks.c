@@ -9,7 +9,8 @@
  * reference is graded beside them over and over as the neighbour. An attack is blocked when
  *   - the program ends as expected, in time, and with one `Score:` line that equals the JSON;
  *   - exactly the expected marks are lost, each of them failed, and nothing is pending;
- *   - nothing that was printed or written holds a secret, a control byte or broken UTF-8;
+ *   - nothing that was printed or written, in any format, holds a secret, a control byte, broken
+ *     UTF-8 or markup of the submission;
  *   - its temporary folder is empty, no process of it is left, no file came into being elsewhere.
  * In the end the shared memory of the machine and the memory of its GPUs must be as before, and
  * every neighbour must have had its full score.
@@ -38,21 +39,8 @@
 #define ATTACKS_MAX 200
 #define SLOTS_MAX 16
 #define SECONDS_MAX 150 /* for one grade, whatever it tries */
-#define OUTPUT_BYTES_MAX ((size_t)4 << 20)
 #define ARGUMENTS_MAX 48
 #define LAB "day17-registers"
-#define CANARY "canary-2147001-of-the-gradebook"
-
-struct attack {
-    char name[64];
-    char ends[16];  /* "graded", "usage", "wall": graded, and only Landlock or bubblewrap stop it */
-    char lost[400]; /* "none", "group.*", "group.item"; "?" in front: may be lost */
-    char tries[200];
-    bool skipped;
-    bool blocked;
-    char seen[400]; /* why it was not blocked */
-    double seconds;
-};
 
 struct options {
     char spillway[4096];
@@ -67,21 +55,6 @@ static char work[128], data_root[4096], reference[4096], secret[256], escaped[25
 static char sandbox_here[32]; /* that the compilers run in */
 
 /* ---- One grade ------------------------------------------------------------------------------- */
-
-struct outcome {
-    bool timed_out;
-    int exit_code; /* 128 + signal when ended by one */
-    struct bytes text, trouble, json;
-    double seconds;
-    bool left_processes;
-};
-
-static void outcome_release(struct outcome *outcome)
-{
-    bytes_release(&outcome->text);
-    bytes_release(&outcome->trouble);
-    bytes_release(&outcome->json);
-}
 
 struct places { /* of one grade, all below `work` */
     char root[200], submission[260], temporary[260], cache[260], text[260], trouble[260], json[260];
@@ -184,6 +157,23 @@ static void grade(struct outcome *outcome, const struct places *places,
     (void)file_read(&outcome->text, places->text, OUTPUT_BYTES_MAX, false);
     (void)file_read(&outcome->trouble, places->trouble, OUTPUT_BYTES_MAX, false);
     (void)file_read(&outcome->json, places->json, OUTPUT_BYTES_MAX, false);
+    for (size_t i = 0; i < writer_count; ++i) {
+        AUTO_FREE char *path = path_join(places->root, writer_table[i].option);
+        if (path != NULL && writer_table[i].write != NULL)
+            (void)file_read(&outcome->formats[i], path, OUTPUT_BYTES_MAX, false);
+    }
+}
+
+/* Every format that there is, each into a file of its option's name. */
+static void add_writers(struct list *arguments, const struct places *places,
+                        char storage[WRITERS_MAX][300])
+{
+    for (size_t i = 0; i < writer_count; ++i)
+        if (writer_table[i].write != NULL) {
+            (void)snprintf(storage[i], sizeof storage[i], "--%s=%s/%s", writer_table[i].option,
+                           places->root, writer_table[i].option);
+            add(arguments, storage[i]);
+        }
 }
 
 static void usual_arguments(struct list *arguments, const struct places *places)
@@ -229,116 +219,15 @@ static void usual_environment(struct list *environment, const struct places *pla
     add(environment, storage[0]);
     add(environment, storage[1]);
     add(environment, "LC_ALL=C.UTF-8");
+    /* What one of the formats asks for. */
+    static const char *const classroom[] = {"CLASSROOM=c", "ASSIGNMENT=a", "SUBMISSION_TAG=s",
+                                            "COMMIT_URL=u", "RELEASE_URL=r"};
+    for (size_t i = 0; i < COUNT_OF(classroom); ++i)
+        add(environment, classroom[i]);
 }
 
-/* ---- Judging --------------------------------------------------------------------------------- */
-
-static bool object(char seen[400], const char *format, ...) PRINTF_LIKE(2, 3);
-
-static bool object(char seen[400], const char *format, ...)
-{
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    struct bytes printable = bytes_with_limit(399);
-    text_sanitize(&printable, text, strlen(text), 399);
-    (void)snprintf(seen, 400, "%s", bytes_text(&printable));
-    bytes_release(&printable);
-    return false;
-}
-
-/* No secret, no byte that steers a terminal, no broken UTF-8, no flood. */
-static bool is_clean(const char *what, const struct bytes *text, char seen[400])
-{
-    static const char *const secrets[] = {CANARY, "root:x:0:", "FOUND-IT"};
-    for (size_t i = 0; i < COUNT_OF(secrets); ++i)
-        if (strstr(bytes_text(text), secrets[i]) != NULL)
-            return object(seen, "%s holds the secret %s", what, secrets[i]);
-    if (!text_is_utf8(bytes_text(text), text->length))
-        return object(seen, "%s is no UTF-8", what);
-    for (size_t i = 0; i < text->length; ++i) {
-        unsigned char byte = (unsigned char)text->data[i];
-        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F)
-            return object(seen, "%s holds the byte 0x%02x", what, byte);
-    }
-    if (text->length > 100000)
-        return object(seen, "%s has %zu bytes", what, text->length);
-    return true;
-}
-
-/* Whether `id` is named in a list; an item that begins with '?' counts when `optional`. */
-static bool is_listed(const char *list, const char *id, bool optional)
-{
-    char copy[400];
-    (void)snprintf(copy, sizeof copy, "%s", list);
-    char *rest = copy;
-    for (char *word; (word = strsep(&rest, " ")) != NULL;) {
-        if (word[0] == '?' && !optional)
-            continue;
-        word += word[0] == '?';
-        size_t length = strlen(word);
-        bool group = length > 2 && strcmp(word + length - 2, ".*") == 0;
-        if (group ? strncmp(word, id, length - 1) == 0 : strcmp(word, id) == 0)
-            return true;
-    }
-    return false;
-}
-
-static const char *text_of(const json_t *object_value, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object_value, key));
-    return text == NULL ? "" : text;
-}
-
-static bool judge_marks(const struct attack *attack, const json_t *marks, char seen[400])
-{
-    for (size_t i = 0; i < json_array_size(marks); ++i) {
-        const json_t *mark = json_array_get(marks, i);
-        const char *id = text_of(mark, "id"), *status = text_of(mark, "status");
-        bool passed = strcmp(status, "passed") == 0;
-        if (!passed && strcmp(status, "failed") != 0)
-            return object(seen, "%s is %s: %s", id, status, text_of(mark, "message"));
-        if (passed && is_listed(attack->lost, id, false))
-            return object(seen, "%s passed", id);
-        if (!passed && !is_listed(attack->lost, id, true))
-            return object(seen, "lost %s: %s", id, text_of(mark, "message"));
-    }
-    return json_array_size(marks) > 0 || object(seen, "no marks");
-}
-
-/* One line `Score: 62/100`, with the number of the JSON. */
-static bool judge_score(const struct bytes *text, json_int_t score, char seen[400])
-{
-    char expected[32];
-    (void)snprintf(expected, sizeof expected, "Score: %lld/100", (long long)score);
-    unsigned lines = 0;
-    for (const char *line = bytes_text(text); line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, "Score:", 6) != 0)
-            continue;
-        if (++lines > 1 || strncmp(line, expected, strlen(expected)) != 0)
-            return object(seen, "a false score line: %.60s", line);
-    }
-    return lines == 1 || object(seen, "no score line");
-}
-
-static bool judge_grade(const struct attack *attack, const struct outcome *outcome, char seen[400])
-{
-    json_error_t trouble;
-    json_t *root = json_loadb(bytes_text(&outcome->json), outcome->json.length,
-                              JSON_REJECT_DUPLICATES, &trouble);
-    if (root == NULL)
-        return object(seen, "its JSON cannot be read: %s", trouble.text);
-    json_int_t pending = json_integer_value(json_object_get(root, "pending"));
-    json_int_t score = json_integer_value(json_object_get(root, "score"));
-    bool fine = judge_marks(attack, json_object_get(root, "marks"), seen) &&
-                (pending == 0 || object(seen, "%lld points pending", (long long)pending)) &&
-                judge_score(&outcome->text, score, seen);
-    json_decref(root);
-    return fine;
-}
+/* ---- Judging ----------------------------------------------------------------------------------
+ */
 
 static bool is_empty_folder(const char *path)
 {
@@ -356,38 +245,36 @@ static bool judge(const struct attack *attack, const struct places *places,
 {
     int expected = strcmp(attack->ends, "usage") == 0 ? 2 : 0;
     if (outcome->timed_out)
-        return object(seen, "not graded within %d s", SECONDS_MAX);
+        return attack_object(seen, "not graded within %d s", SECONDS_MAX);
     if (outcome->exit_code != expected)
-        return object(seen, "ended with %d: %.200s", outcome->exit_code,
-                      bytes_text(&outcome->trouble));
+        return attack_object(seen, "ended with %d: %.200s", outcome->exit_code,
+                             bytes_text(&outcome->trouble));
     if (outcome->left_processes)
-        return object(seen, "a process was left");
+        return attack_object(seen, "a process was left");
     if (!is_empty_folder(places->temporary))
-        return object(seen, "its temporary folder is not empty");
+        return attack_object(seen, "its temporary folder is not empty");
     if (access(escaped, F_OK) == 0)
-        return object(seen, "code of the submission wrote a file");
-    if (!is_clean("the text", &outcome->text, seen) ||
-        !is_clean("standard error", &outcome->trouble, seen) ||
-        !is_clean("the JSON", &outcome->json, seen))
-        return false;
-    return expected != 0 || judge_grade(attack, outcome, seen);
+        return attack_object(seen, "code of the submission wrote a file");
+    return attack_words_are_clean(outcome, seen) &&
+           (expected != 0 || attack_judge_grade(attack, outcome, seen));
 }
 
 /* ---- An attack, and the neighbour ------------------------------------------------------------ */
 
 /* What a helper process tells about its grade. */
-struct report {
+struct helper_report {
     bool fine;
     double seconds;
     char seen[400];
     char sandbox[32];
 };
 
-static void take_sandbox(struct report *report, const struct outcome *outcome)
+static void take_sandbox(struct helper_report *report, const struct outcome *outcome)
 {
     json_t *root = json_loadb(bytes_text(&outcome->json), outcome->json.length, 0, NULL);
-    (void)snprintf(report->sandbox, sizeof report->sandbox, "%s",
-                   text_of(json_object_get(root, "sandbox"), "level"));
+    const char *level =
+        json_string_value(json_object_get(json_object_get(root, "sandbox"), "level"));
+    (void)snprintf(report->sandbox, sizeof report->sandbox, "%s", level != NULL ? level : "");
     json_decref(root);
 }
 
@@ -399,7 +286,7 @@ static const char *folder_name(const struct attack *attack)
     return "submission";
 }
 
-static void run_attack(const struct attack *attack, struct report *report)
+static void run_attack(const struct attack *attack, struct helper_report *report)
 {
     struct error err = {0};
     struct places places;
@@ -421,7 +308,9 @@ static void run_attack(const struct attack *attack, struct report *report)
     if (err.kind == ERROR_NONE) {
         struct list arguments = {0}, environment = {0};
         struct outcome outcome;
+        char formats[WRITERS_MAX][300];
         usual_arguments(&arguments, &places);
+        add_writers(&arguments, &places, formats);
         if (own_arguments) {
             add_lines(&arguments, &arguments_text);
         } else {
@@ -434,11 +323,11 @@ static void run_attack(const struct attack *attack, struct report *report)
         report->fine = judge(attack, &places, &outcome, report->seen);
         report->seconds = outcome.seconds;
         take_sandbox(report, &outcome);
-        outcome_release(&outcome);
+        attack_outcome_release(&outcome);
         if (!options.keep)
             temporary_folder_remove(strdup(places.root));
     } else {
-        (void)object(report->seen, "%s", err.text);
+        (void)attack_object(report->seen, "%s", err.text);
     }
     bytes_release(&arguments_text);
     bytes_release(&environment_text);
@@ -446,7 +335,7 @@ static void run_attack(const struct attack *attack, struct report *report)
 
 static const struct attack neighbour = {.ends = "graded", .lost = "none"};
 
-static void run_neighbour(unsigned number, struct report *report)
+static void run_neighbour(unsigned number, struct helper_report *report)
 {
     struct attack attack = neighbour;
     (void)snprintf(attack.name, sizeof attack.name, "neighbour-%u", number);
@@ -468,7 +357,7 @@ static bool start_helper(struct slot *slot, struct attack *attack, unsigned numb
         return false;
     pid_t pid = fork();
     if (pid == 0) {
-        struct report report = {0};
+        struct helper_report report = {0};
         if (attack != NULL)
             run_attack(attack, &report);
         else
@@ -480,9 +369,9 @@ static bool start_helper(struct slot *slot, struct attack *attack, unsigned numb
     return pid > 0;
 }
 
-static void take_report(struct slot *slot, struct report *report)
+static void take_report(struct slot *slot, struct helper_report *report)
 {
-    *report = (struct report){.seen = "the helper died"};
+    *report = (struct helper_report){.seen = "the helper died"};
     if (read(slot->channel, report, sizeof *report) != (ssize_t)sizeof *report)
         report->fine = false;
     (void)close(slot->channel);
@@ -495,7 +384,7 @@ struct neighbours {
     char seen[400];
 };
 
-static void take_neighbour(struct neighbours *neighbours, const struct report *report)
+static void take_neighbour(struct neighbours *neighbours, const struct helper_report *report)
 {
     if (report->fine)
         return;
@@ -535,7 +424,7 @@ static void run_all(struct attack *attacks, size_t count, struct neighbours *nei
             continue;
         for (size_t i = 0; i <= options.slots; ++i) {
             struct attack *attack = slots[i].attack;
-            struct report report;
+            struct helper_report report;
             if (fds[i].revents == 0)
                 continue;
             take_report(&slots[i], &report);
@@ -764,7 +653,7 @@ int main(int argc, char **argv)
     take_shared_memory(&before);
     int64_t gpu_before = gpu_megabytes();
     /* The first neighbour, alone: it must have its full score, and says which sandbox holds. */
-    struct report alone = {0};
+    struct helper_report alone = {0};
     struct neighbours neighbours = {.started = 1};
     run_neighbour(0, &alone);
     (void)snprintf(sandbox_here, sizeof sandbox_here, "%s", alone.sandbox);

@@ -18,6 +18,10 @@
 
 #include "bytes.h"
 #include "errors.h"
+#include "writers.h"
+
+#define CANARY "canary-2147001-of-the-gradebook" /* what the secret file holds */
+#define OUTPUT_BYTES_MAX ((size_t)4 << 20)
 
 struct attack_place {
     const char *name;
@@ -34,5 +38,44 @@ int attack_text(struct bytes *out, const struct attack_place *place, const char 
 
 /* Fills the submission's folder. */
 int attack_make(const struct attack_place *place, struct error *err);
+
+/* attacks_git.c: the same for submissions that are commits. */
+int attack_committed_link(const struct attack_place *place, struct error *err);
+int attack_committed_repository(const struct attack_place *place, struct error *err);
+int attack_repository_runs_programs(const struct attack_place *place, struct error *err);
+
+/* ---- Judging (attacks_judge.c) --------------------------------------------------------------- */
+
+struct attack {
+    char name[64];
+    char ends[16];  /* "graded", "usage", "wall": graded, and only Landlock or bubblewrap stop it */
+    char lost[400]; /* "none", "group.*", "group.item"; "?" in front: may be lost */
+    char tries[200];
+    bool skipped;
+    bool blocked;
+    char seen[400]; /* why it was not blocked */
+    double seconds;
+};
+
+/* What came of grading it. */
+struct outcome {
+    bool timed_out;
+    int exit_code; /* 128 + signal when ended by one */
+    struct bytes text, trouble, json;
+    struct bytes formats[WRITERS_MAX]; /* by the rows of writer_table */
+    double seconds;
+    bool left_processes;
+};
+void attack_outcome_release(struct outcome *outcome);
+
+/* Writes into `seen`, printable, why an attack was not blocked. Returns false. */
+bool attack_object(char seen[400], const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* No document holds a secret, a byte that steers a terminal, broken UTF-8, a flood, or markup of
+ * the submission. */
+bool attack_words_are_clean(const struct outcome *outcome, char seen[400]);
+
+/* Exactly the expected marks are lost, none is pending, and one line says the score. */
+bool attack_judge_grade(const struct attack *attack, const struct outcome *outcome, char seen[400]);
 
 #endif

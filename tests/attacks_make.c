@@ -418,6 +418,9 @@ static const struct {
     {"answers_billion_keys", answers_billion_keys},
     {"answers_long_line", answers_long_line},
     {"answers_nul", answers_nul},
+    {"committed_link", attack_committed_link},
+    {"committed_repository", attack_committed_repository},
+    {"repository_runs_programs", attack_repository_runs_programs},
     /* clang-format on */
 };
 
