@@ -89,7 +89,7 @@ void writers_unguard_page(struct bytes *page, const char *token);
 
 /* ---- The formats, each in its own file ------------------------------------------------------- */
 
-writer_function out_junit, out_tap;
+writer_function out_junit, out_tap, out_html;
 writer_function out_gradescope, out_prairielearn, out_classroom50;
 writer_function out_autolab_line;
 writer_function out_github_summary, out_github_annotations;

@@ -274,6 +274,18 @@ static struct totals github_totals(const char *text)
     return totals;
 }
 
+static struct totals html_totals(const char *text)
+{
+    static const char cell[] = "<td class=\"n\">";
+    struct totals totals = {0};
+    score_words(&totals, text, "<pre>Score: ");
+    for (const char *at = strstr(text, "<th>mark</th>"); (at = strstr(at, cell)) != NULL; ++at) {
+        totals.summed += after(at, cell);
+        totals.summed_max += after(at, "/");
+    }
+    return totals;
+}
+
 static struct totals page_totals(const char *text)
 {
     struct totals totals = {.summed = -1, .summed_max = -1};
@@ -316,6 +328,7 @@ static const struct {
     {"json", json_totals},
     {"junit", junit_totals},
     {"tap", tap_totals},
+    {"html", html_totals},
     {"gradescope", gradescope_totals},
     {"autolab", autolab_totals},
     {"prairielearn", prairielearn_totals},
@@ -750,6 +763,60 @@ START_TEST(junit_follows_the_schema)
 }
 END_TEST
 
+/* ---- HTML ------------------------------------------------------------------------------------ */
+
+START_TEST(html_is_well_formed_and_harmless)
+{
+    if (access("/usr/bin/xmllint", X_OK) != 0)
+        TEST_SKIP("no xmllint");
+    char folder[512];
+    support_new_folder(folder);
+    situations[_i]();
+    situation_judge(&s);
+    struct bytes document = document_by(out_html, &no_context);
+    ck_assert_ptr_null(strcasestr(bytes_text(&document), "<script"));
+    ck_assert_ptr_null(strstr(bytes_text(&document), "http-equiv"));
+    const char *path = support_path(folder, "grade.html");
+    testing_write(path, document.data, document.length);
+    struct process_result result = xmllint("--noout", "--nonet", path);
+    ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.error));
+    process_result_release(&result);
+    /* Each picture says in words what it shows. */
+    result =
+        xmllint("--xpath", "count(//*[local-name()='svg'][not(*[local-name()='title'])])", path);
+    ck_assert_int_eq(after(bytes_text(&result.output), ""), 0);
+    process_result_release(&result);
+    result = xmllint("--xpath", "count(//strong)", path);
+    ck_assert_int_eq(after(bytes_text(&result.output), ""), (int)s.grade.mark_count);
+    process_result_release(&result);
+    bytes_release(&document);
+}
+END_TEST
+
+static void frame_is(int64_t frame, int64_t stores, int64_t loads, const char *words)
+{
+    situation_start(&s);
+    s.ptxas[TINY_PICK].stack_bytes = s.cubin[TINY_PICK].stack_bytes = frame;
+    s.ptxas[TINY_PICK].spill_store_bytes = s.cubin[TINY_PICK].spill_store_bytes = stores;
+    s.ptxas[TINY_PICK].spill_load_bytes = s.cubin[TINY_PICK].spill_load_bytes = loads;
+    situation_judge(&s);
+    struct bytes document = document_by(out_html, &no_context);
+    ck_assert_msg(strstr(bytes_text(&document), words) != NULL, "no \"%s\"", words);
+    bytes_release(&document);
+    situation_release(&s);
+}
+
+START_TEST(html_pictures_say_what_they_show)
+{
+    situation_release(&s);
+    frame_is(0, 0, 0, "none: everything lives in registers");
+    frame_is(64, 0, 0, "<title>64 bytes: an array, nothing spilled</title>");
+    frame_is(72, 4, 8, "72 bytes: 64 of an array, 8 more (4 bytes spilled out, 8 in)");
+    frame_is(64, 0, 0, "<title>16 blocks of 64 threads: 1,024 of 1,024 thread slots</title>");
+    situation_start(&s);
+}
+END_TEST
+
 /* ---- TAP 14 ---------------------------------------------------------------------------------- */
 
 /* One line of the YAML block: `  key: value`, and a value is a number, a bare word, or a JSON
@@ -1129,6 +1196,8 @@ Suite *suite_writers(void)
     tcase_add_loop_test(formats, metadata_that_cannot_be_read, 0, 5);
     tcase_add_test(formats, classroom50_needs_its_runner);
     tcase_add_loop_test(formats, junit_follows_the_schema, 0, all);
+    tcase_add_loop_test(formats, html_is_well_formed_and_harmless, 0, all);
+    tcase_add_test(formats, html_pictures_say_what_they_show);
     tcase_add_loop_test(formats, tap_follows_version_14, 0, all);
     tcase_add_loop_test(formats, autolab_ends_with_scores, 0, all);
     tcase_add_loop_test(formats, github_summary_quotes_what_is_hostile, 0, all);
