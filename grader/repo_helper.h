@@ -51,6 +51,6 @@ int repo_helper_start(struct repo_helper *helper, struct error *err);
 void repo_helper_stop(struct repo_helper *helper);
 
 /* Another spillway than the running program; NULL: that one. */
-void repo_helper_use(const char *program);
+void repo_helper_use(const char *path);
 
 #endif

@@ -80,22 +80,27 @@ static bool is_ours(uid_t owner)
            invoker == owner;
 }
 
+static bool is_foreign(const char *path, uid_t *owner)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || is_ours(info.st_uid))
+        return false;
+    *owner = info.st_uid;
+    return true;
+}
+
 bool repo_owner_trusts(const struct repo_fetcher *fetcher, const char *path, char detail[700])
 {
     AUTO_FREE char *inner = path_join(path, ".git");
-    const char *const places[] = {path, inner};
-    for (size_t i = 0; i < COUNT_OF(places); ++i) {
-        struct stat info;
-        if (places[i] == NULL || stat(places[i], &info) != 0 || is_ours(info.st_uid))
-            continue;
-        for (size_t k = 0; k < fetcher->trusted_count; ++k)
-            if (matches(fetcher->trusted[k], path))
-                return true;
-        (void)snprintf(detail, 700,
-                       "the folder %.400s belongs to another user (number %u), and git does not "
-                       "read such ones unasked (\"dubious ownership\")",
-                       path, (unsigned)info.st_uid);
-        return false;
-    }
-    return true;
+    uid_t owner = 0;
+    if (!is_foreign(path, &owner) && (inner == NULL || !is_foreign(inner, &owner)))
+        return true;
+    for (size_t i = 0; i < fetcher->trusted_count; ++i)
+        if (matches(fetcher->trusted[i], path))
+            return true;
+    (void)snprintf(detail, 700,
+                   "the folder %.400s belongs to another user (number %u), and git does not read "
+                   "such ones unasked (\"dubious ownership\")",
+                   path, (unsigned)owner);
+    return false;
 }

@@ -139,7 +139,7 @@ static int choose_without_head(struct repo_work *work, const struct repo_listing
         (void)text_copy(name, sizeof name, listing->head_target + (branch ? strlen(HEADS) : 0));
         (void)snprintf(head, sizeof head, "the default branch is %s, which does not exist", name);
     }
-    if (branches == 0)
+    if (only == NULL)
         return repo_work_refuse(work, REPO_EMPTY, "the repo is empty: not one commit was pushed");
     if (branches > 1)
         return repo_work_refuse(work, REPO_NO_REF,
