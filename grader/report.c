@@ -43,9 +43,10 @@ static void take_text(struct parser *p, struct report_messages *messages, struct
 /* ---- quotations --------------------------------------------------------------------------------
  */
 
-/* A warning or an error at the front of `rest`, which is the log from here on. Returns how many
- * bytes of it belong to the message besides its own line. */
-static size_t take_message(struct parser *p, const struct report_line *line, struct slice rest)
+/* A warning or an error on the first line of `rest`, which is the log from here on; that line has
+ * `length` bytes. Returns how many bytes below it belong to the message too. */
+static size_t take_message(struct parser *p, const struct report_line *line, struct slice rest,
+                           size_t length)
 {
     struct report_messages *list =
         line->kind == LINE_WARNING ? &p->records.rows.warnings : &p->records.rows.errors;
@@ -54,8 +55,8 @@ static size_t take_message(struct parser *p, const struct report_line *line, str
     enum report_quote quote = report_line_quote(text);
     size_t more = 0;
     if (quote == QUOTE_OPEN && !p->no_quote_end) {
-        size_t first_line = (size_t)(text.text + text.length - rest.text);
-        struct slice below = slice_from(rest, first_line);
+        /* Below the line, not behind its text: blanks at the line's end are no part of that. */
+        struct slice below = slice_from(rest, length);
         const char *end = report_quote_end(below);
         if (end == NULL) {
             /* The log ends inside: what follows is the quotation, or is not. */
@@ -120,7 +121,7 @@ static size_t take_line(struct parser *p, struct slice rest, size_t length, bool
             break;
         case LINE_WARNING:
         case LINE_ERROR:
-            more = take_message(p, &line, rest);
+            more = take_message(p, &line, rest, length);
             break;
         case LINE_REMARK:
             break;

@@ -554,6 +554,31 @@ START_TEST(find_row)
 }
 END_TEST
 
+/* A quotation over two lines, and blanks at the end of its first line: they are no part of what the
+ * message goes on with, and the line below the quotation is whole. */
+START_TEST(blanks_before_the_rest_of_a_quotation)
+{
+    struct bytes log = bytes_with_limit(1000);
+    bytes_printf(&log,
+                 "ptxas warning : Pragma 'x%*s\ny' unsupported\n"
+                 "ptxas info    : Compiling entry function 'k' for 'sm_75'\n"
+                 "ptxas info    : Function properties for k\n"
+                 "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                 "ptxas info    : Used 12 registers, 360 bytes cmem[0]\n",
+                 _i, "");
+    struct report report = parse(log.data, log.length);
+    bool ambiguous = false;
+    const struct report_kernel *kernel = report_find(&report, "k", "sm_75", &ambiguous);
+    ck_assert_ptr_nonnull(kernel);
+    ck_assert_int_eq(kernel->registers, 12);
+    ck_assert(kernel->complete && !ambiguous && !report.truncated);
+    ck_assert_int_eq(report.warning_count, 1);
+    ck_assert_msg(strstr(report.warnings[0], "unsupported") != NULL, "%s", report.warnings[0]);
+    report_release(&report);
+    bytes_release(&log);
+}
+END_TEST
+
 Suite *suite_report(void)
 {
     find_logs();
@@ -564,6 +589,7 @@ Suite *suite_report(void)
     tcase_add_loop_test(golden, golden_log, 0, log_count);
     tcase_add_test(golden, every_expectation_has_its_log);
     tcase_add_loop_test(golden, find_row, 0, COUNT_OF(find_rows));
+    tcase_add_loop_test(golden, blanks_before_the_rest_of_a_quotation, 0, 5);
     suite_add_tcase(suite, golden);
     tcase_set_timeout(damaged, 300);
     tcase_add_loop_test(damaged, cut_anywhere, 0, COUNT_OF(honest_logs));
