@@ -122,8 +122,13 @@ void global_race(struct warp *warp, const struct op *op, unsigned lane, struct r
     }
 }
 
-/* Consecutive words of a full warp: false when something has to be looked at word by word. */
-bool global_race_run(struct warp *warp, struct region *region, uint64_t address, bool is_store)
+/* Consecutive words of a full warp: false when something has to be looked at word by word.
+ *
+ * Other threads of the host read and write the same notes. A note is eight aligned bytes, which the
+ * machines we run on move as one, and of two notes of one moment either will do; as relaxed atomics
+ * the loops would not be vectorised. So ThreadSanitizer is told to look away here. */
+__attribute__((no_sanitize("thread"))) bool
+global_race_run(struct warp *warp, struct region *region, uint64_t address, bool is_store)
 {
     struct runner *runner = warp->runner;
     if (runner->fenced || !runner->launch->checks)
