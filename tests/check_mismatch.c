@@ -279,6 +279,56 @@ START_TEST(mistakes_differ)
 }
 END_TEST
 
+/* A tap that the way back leaves out, and an index that runs past the levels, give equal values
+ * when the shift is 1; a kernel that is right at shift 0 leaves out no tap. */
+/* clang-format off */
+static const struct last_tap {
+    int shift;
+    const char *says;
+} last_taps[] = {
+    {0, "leaves out the level of the last tap"},
+    {1, "runs past the last level"},
+    {7, "runs past the last level"},
+};
+/* clang-format on */
+
+START_TEST(last_tap_or_no_modulo)
+{
+    enum { TAPS = 64, ELEMENTS = 400 };
+    const struct last_tap *tap_row = &last_taps[_i];
+    const struct lab *known = lab_find("day17-registers");
+    unsigned kernel = 0;
+    while (strcmp(known->kernels[kernel].name, "decayWideIndexed") != 0)
+        ++kernel;
+    static float samples[ELEMENTS + TAPS], right[ELEMENTS], wrong[ELEMENTS];
+    for (size_t i = 0; i < COUNT_OF(samples); ++i)
+        samples[i] = (float)((i * 7919) % 1009) / 1009 - 0.4f;
+    const struct reference_call call = {.input = samples,
+                                        .output = right,
+                                        .n = ELEMENTS,
+                                        .end = ELEMENTS,
+                                        .scalar = tap_row->shift};
+    known->kernels[kernel].reference(&call);
+    int lost = tap_row->shift == 0 ? 1 : tap_row->shift; /* so many of the last taps add nothing */
+    for (size_t i = 0; i < ELEMENTS; ++i) {
+        float levels[TAPS], level = 0, sum = 0;
+        for (size_t tap = 0; tap < TAPS; ++tap)
+            levels[tap] = level = fmaf(0.9375f, level, samples[i + tap]);
+        for (int tap = TAPS - 1 - lost; tap >= 0; --tap)
+            sum = fmaf(0.9375f, sum, levels[tap + tap_row->shift]);
+        wrong[i] = sum;
+    }
+    struct mismatch found;
+    mismatch_find(&found, &(struct mismatch_output){.lab = known,
+                                                    .kernel = kernel,
+                                                    .call = call,
+                                                    .expected = right,
+                                                    .got = (const char *)wrong,
+                                                    .poison = POISON});
+    ck_assert_msg(strstr(found.pattern, tap_row->says) != NULL, "\"%s\"", found.pattern);
+}
+END_TEST
+
 Suite *suite_mismatch(void)
 {
     Suite *suite = suite_create("mismatch");
@@ -288,6 +338,7 @@ Suite *suite_mismatch(void)
     tcase_add_test(tests, small_outputs);
     tcase_add_loop_test(tests, distance, 0, COUNT_OF(distances));
     tcase_add_test(tests, values_in_words);
+    tcase_add_loop_test(tests, last_tap_or_no_modulo, 0, COUNT_OF(last_taps));
     tcase_add_loop_test(tests, mistakes_differ, 0, (int)lab_registry_count);
     suite_add_tcase(suite, tests);
     return suite;

@@ -18,6 +18,7 @@ enum shift_use {
     SHIFT_UNUSED,
     SHIFT_STORE, /* where the way forward stores */
     SHIFT_BY_63,
+    SHIFT_UNBOUND, /* past the last level, where stale local memory is most often 0 */
 };
 
 /* What is done otherwise than in the reference; all zero: nothing. */
@@ -55,6 +56,11 @@ static float compute_element(const struct variant *v, const float *in, int taps,
         int from = v->shift == SHIFT_BACK    ? (tap + by) % taps
                    : v->shift == SHIFT_BY_63 ? (int)((tap + shift) % (taps - 1))
                                              : tap;
+        if (v->shift == SHIFT_UNBOUND) {
+            bool within = tap + shift >= 0 && tap + shift < taps;
+            sum = step(within ? levels[tap + shift] : 0, sum, false, false);
+            continue;
+        }
         if ((tap == 0 && v->drop_first_back) || (tap == taps - 1 && v->drop_last_back))
             continue;
         sum = step(levels[from], sum, v->split_back, v->keep_back);
@@ -77,6 +83,7 @@ static const char shift_back[] =
 
 /* clang-format off */
 static const struct variant variants[DAY17_MISTAKE_COUNT] = {
+    {.shift = SHIFT_UNBOUND},
     {.drop_first_back = true},
     {.drop_last_back = true},
     {.drop_first_in = true},
@@ -93,6 +100,9 @@ static const struct variant variants[DAY17_MISTAKE_COUNT] = {
     {.shift = SHIFT_BY_63},
 };
 const struct lab_mistake day17_mistakes[DAY17_MISTAKE_COUNT] = {
+    /* Before the missing taps: at shift 1 the last of them gives the same. */
+    {INDEXED, "the shifted index runs past the last level",
+     "The index must wrap round: add the shift, and take it modulo the taps."},
     {ALL, "one tap is missing: the way back leaves out the level of tap 0", back_loop},
     {ALL, "one tap is missing: the way back leaves out the level of the last tap", back_loop},
     {ALL, "one tap is missing: the way forward leaves out the first sample", forward_loop},
