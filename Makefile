@@ -263,7 +263,7 @@ TEST_ENVIRONMENT = SPILLWAY_BINARY=$(abspath $(SPILLWAY)) CUDA_HOME='$(CUDA_HOME
 
 # SUITES= is for working on one module: only what it needs.
 .PHONY: check
-check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(FAULTY) $(if $(SUITES),$(if $(filter delivery autograders package,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
+check: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants $(ATTACKS) $(FUZZ_REPLAYS) $(FAULTY) $(if $(SUITES),$(if $(filter delivery autograders package colab,$(SUITES)),staged),staged check-headers format-check)  ## run the tests (SUITES=)
 	$(Q)$(TEST_ENVIRONMENT) $(BUILD)/tests/check $(SUITES)
 
 .PHONY: check-full
@@ -335,7 +335,7 @@ $(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy
 
 # ---- Delivery --------------------------------------------------------------------------------------
 # What a program in PREFIX/bin finds as PREFIX/share/spillway: everything of a lab but its solution.
-DATA_FILES = $(filter %.cu %.ini %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*)) \
+DATA_FILES = $(filter %.cu %.ini %.ipynb %.md %.tsv %/hints,$(wildcard labs/*/* starter/*/* exercises/*/*)) \
              $(wildcard packaging/student/*)
 $(COMPLETIONS): $(SPILLWAY) packaging/completions
 	$(call say,HELP,$(@D))
@@ -387,6 +387,14 @@ bundle: $(BUNDLED)  ## a folder that runs on another Linux (BUNDLE_TESTS=)
 	$(if $(SANITIZE),$(error a bundle with sanitizers runs nowhere else: leave SANITIZE= out))
 	$(call say,BUNDLE,$(BUNDLE))
 	$(Q)sh packaging/bundle '$(BUNDLE)' $(BUNDLED) -- $(DATA_FILES)
+	$(Q)tar -C '$(dir $(BUNDLE))' -czf '$(BUNDLE).tar.gz' '$(notdir $(BUNDLE))'
+
+# The cells of each lab's notebook as plain Python, to be run where there is no Jupyter.
+.PHONY: colab-script
+colab-script:  ## the notebooks' cells as Python scripts
+	@mkdir -p build
+	$(Q)for notebook in labs/*/colab.ipynb; do lab=$${notebook#labs/}; lab=$${lab%%/*}; \
+	 sh packaging/notebook-script $$notebook > build/colab-$$lab.py && echo build/colab-$$lab.py || exit; done
 
 # Autograders to be uploaded, for one lab (LAB=).
 .PHONY: gradescope

@@ -21,6 +21,7 @@ static const struct release_file {
     {"questions.md",                "exercises/@LAB@/questions.md",      false},
     {"README.md",                   "labs/@LAB@/README.md",              false},
     {"published.tsv",               "labs/@LAB@/published.tsv",          false},
+    {"colab.ipynb",                 "labs/@LAB@/colab.ipynb",            true},
     {"Makefile",                    "packaging/student/Makefile",        true},
     {".gitignore",                  "packaging/student/gitignore",       true},
     {".github/workflows/grade.yml", "packaging/student/grade.yml",       true},
@@ -33,9 +34,13 @@ static const struct release_file {
 /* Puts the lab's words in the place of "@NAME@". */
 static void fill(struct bytes *out, const char *text, const struct release_options *options)
 {
+    /* A notebook is JSON, and runs as it lies in the lab's folder: an empty string stands there. */
+    char url[600];
+    (void)snprintf(url, sizeof url, "SPILLWAY_URL = \\\"%.500s\\\"", options->url);
     const struct {
         const char *name, *word;
-    } words[] = {{"@LAB@", options->lab->id},
+    } words[] = {{"SPILLWAY_URL = \\\"\\\"", url},
+                 {"@LAB@", options->lab->id},
                  {"@SOURCE@", options->lab->source_name},
                  {"@TITLE@", options->lab->title},
                  {"@URL@", options->url}};

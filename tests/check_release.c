@@ -124,7 +124,7 @@ START_TEST(repository_is_what_a_student_gets)
     expect_same(folder, "answers.ini", "exercises/" LAB "/answers.ini");
     expect_same(folder, "questions.md", "exercises/" LAB "/questions.md");
     expect_same(folder, "README.md", "labs/" LAB "/README.md");
-    static const char *const filled[] = {"Makefile", ".gitignore", ".gitlab-ci.yml",
+    static const char *const filled[] = {"Makefile", ".gitignore", "colab.ipynb", ".gitlab-ci.yml",
                                          ".github/workflows/grade.yml"};
     for (size_t i = 0; i < COUNT_OF(filled); ++i) {
         struct bytes text = content(folder, filled[i]);
@@ -141,7 +141,7 @@ START_TEST(repository_is_what_a_student_gets)
     ck_assert_int_eq(release_git_objects(folder, see, &seen, &err), 0);
     ck_assert_uint_eq(seen.commits, 1);
     ck_assert_uint_eq(seen.trees, 3); /* the root, .github, workflows */
-    ck_assert_uint_eq(seen.blobs, 9);
+    ck_assert_uint_eq(seen.blobs, 10);
     ck_assert_ptr_null(strstr(bytes_text(&seen.commit), "parent "));
     bytes_release(&seen.commit);
     struct stat info;
