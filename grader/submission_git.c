@@ -12,9 +12,12 @@ struct git_place {
     char revision[48]; /* abbreviated id, for messages */
 };
 
+/* What the system refused is the machine's trouble, whatever was asked for. */
 static int git_failure(struct error *err, enum error_kind kind, const char *what, const char *name)
 {
     const git_error *last = git_error_last();
+    if (last != NULL && (last->klass == GIT_ERROR_NOMEMORY || last->klass == GIT_ERROR_OS))
+        kind = ERROR_INFRASTRUCTURE;
     return error_set(err, kind, "%s %s: %s", what, name,
                      last != NULL && last->message != NULL ? last->message : "unknown git error");
 }
