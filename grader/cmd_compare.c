@@ -10,9 +10,9 @@
 static const char usage[] =
     "usage: spillway compare [DIR] [OPTION]…\n"
     "\n"
-    "Builds a submission for a T4, an A100, the RTX 30 and RTX 40 series, an H100 and a\n"
-    "B200, and lays registers, frame, spills and blocks per SM of each kernel side by\n"
-    "side. Needs none of the cards: nothing is run.\n"
+    "Builds a submission for a T4, an A100, the RTX 30 and RTX 40 series, an H100 and\n"
+    "a B200, and lays registers, frame, spills and blocks per SM of each kernel side\n"
+    "by side. Needs none of the cards: nothing is run.\n"
     "\n"
     "  --lab ID              the lab (default: answers.ini says, else DIR's name)\n"
     "  --rev REV             take the files of a git revision instead of DIR's\n"

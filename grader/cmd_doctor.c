@@ -10,15 +10,19 @@
 static const char usage[] =
     "usage: spillway doctor [--json] [--nvcc PATH]\n"
     "\n"
-    "Looks at what this machine has for grading: toolkit, host compiler, driver, GPUs,\n"
-    "processor, folders and libraries. Under each trouble stands what mends it.\n"
+    "Looks at what this machine has for grading: toolkit, host compiler, driver,\n"
+    "GPUs, processor, folders and libraries. Under each trouble stands what mends it.\n"
     "\n"
     "  --json       print the findings as JSON (schema spillway/doctor/v1)\n"
     "  --nvcc PATH  look at this compiler (default: CUDA_HOME, PATH, /usr/local/cuda)\n"
     "  --help       this text\n"
     "\n"
     "Exit status: 0 grading works here, 2 usage, 3 grading is impossible here,\n"
-    "130 interrupted.\n";
+    "130 interrupted.\n"
+    "\n"
+    "Examples:\n"
+    "  spillway doctor\n"
+    "  spillway doctor --nvcc /usr/local/cuda-12.6/bin/nvcc --json\n";
 
 /* ---- For people ------------------------------------------------------------------------------ */
 

@@ -15,15 +15,19 @@ static const char usage[] =
     "How many blocks of a kernel one SM can hold at a time, what limits them, and the\n"
     "next register count at which a block is gained. Needs no toolkit and no GPU.\n"
     "\n"
-    "  --arch sm_75      architecture: sm_50 to sm_121 (75 and 7.5 are understood too)\n"
+    "  --arch sm_75      architecture: sm_50 to sm_121 (75 and 7.5 will do too)\n"
     "  --regs 65         registers a thread, as ptxas prints them\n"
     "  --threads 256     threads a block\n"
-    "  --shared BYTES    shared memory a block, static and dynamic together (default 0)\n"
+    "  --shared BYTES    shared memory a block, static and dynamic (default 0)\n"
     "  --barriers N      barriers a block, as ptxas prints them (default 0)\n"
     "  --json            print JSON (schema spillway/occupancy/v1)\n"
     "  --help            this text\n"
     "\n"
-    "Exit status: 0 answered (also when no block fits), 2 usage.\n";
+    "Exit status: 0 answered (also when no block fits), 2 usage.\n"
+    "\n"
+    "Examples:\n"
+    "  spillway occupancy --arch sm_75 --regs 65 --threads 256\n"
+    "  spillway occupancy --arch sm_90 --regs 40 --threads 128 --shared 16384 --json\n";
 
 struct request {
     const char *arch_text, *registers, *threads, *shared, *barriers;

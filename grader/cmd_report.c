@@ -26,9 +26,13 @@ static const char usage[] =
     "  --json  print everything as JSON (schema spillway/report/v1)\n"
     "  --help  this text\n"
     "\n"
-    "Exit status: 0 parsed; 1 no kernel found, something is ambiguous or incomplete, or\n"
-    "the build failed (the table or the JSON is printed all the same); 2 usage; 3 the log\n"
-    "cannot be read.\n";
+    "Exit status: 0 parsed; 1 no kernel found, something is ambiguous or incomplete,\n"
+    "or the build failed (the table or the JSON is printed all the same); 2 usage;\n"
+    "3 the log cannot be read.\n"
+    "\n"
+    "Examples:\n"
+    "  nvcc -arch=sm_75 -Xptxas -v -o registers registers.cu 2>&1 | spillway report\n"
+    "  spillway report build.log --json\n";
 
 static int read_log(struct bytes *log, const char *path, struct error *err)
 {

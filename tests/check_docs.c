@@ -142,6 +142,35 @@ START_TEST(patterns_match_as_promised)
 }
 END_TEST
 
+/* Each command's help fits 80 columns and shows how it is typed. */
+START_TEST(every_help_has_examples)
+{
+    struct process_result list = testing_spillway((const char *[]){"--help", NULL}, NULL);
+    const char *line = strstr(bytes_text(&list.output), "Commands:\n");
+    ck_assert_ptr_nonnull(line);
+    size_t commands = 0;
+    for (line = strchr(line, '\n') + 1; line[0] == ' '; line = strchr(line, '\n') + 1) {
+        char command[40];
+        (void)snprintf(command, sizeof command, "%.*s", (int)strcspn(line + 2, " "), line + 2);
+        struct process_result help =
+            testing_spillway((const char *[]){command, "--help", NULL}, NULL);
+        const char *text = bytes_text(&help.output);
+        ck_assert_msg(strstr(text, "\nExamples:\n  ") != NULL, "%s --help has no examples",
+                      command);
+        size_t column = 0;
+        for (const char *c = text; *c != '\0'; ++c) {
+            bool continues = ((unsigned char)*c & 0xC0) == 0x80; /* of a character in UTF-8 */
+            column = *c == '\n' ? 0 : column + !continues;
+            ck_assert_msg(column <= 80, "%s --help has a line of more than 80 columns", command);
+        }
+        process_result_release(&help);
+        ++commands;
+    }
+    ck_assert_uint_gt(commands, 10);
+    process_result_release(&list);
+}
+END_TEST
+
 Suite *suite_docs(void)
 {
     Suite *suite = suite_create("docs");
@@ -149,6 +178,7 @@ Suite *suite_docs(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, examples_are_true);
     tcase_add_test(tests, patterns_match_as_promised);
+    tcase_add_test(tests, every_help_has_examples);
     suite_add_tcase(suite, tests);
     return suite;
 }
