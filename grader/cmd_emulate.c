@@ -28,7 +28,7 @@ static const char usage[] =
     "                         u32:7  s64:-1  f32:0.5  f32:0f3F000000   a value\n"
     "                         in:f32:0.5,0.25    a buffer with these elements\n"
     "                         in:f32:@FILE       a buffer with the bytes of a file\n"
-    "                         out:u64:4          a poisoned buffer of 4, printed at the end\n"
+    "                         out:u64:4          a poisoned buffer of 4, to print\n"
     "                         inout:s32:1,2      both\n"
     "  --shared BYTES       dynamic shared memory a block (default 0)\n"
     "  --threads N          threads of the host (default: one a core)\n"
@@ -44,8 +44,9 @@ static const char usage[] =
     "prints\n"
     "  arg1: 0.5 1 1.5 2\n"
     "\n"
-    "Arguments count from 0. Exit status: 0 done, 2 usage, 3 the file cannot be read or holds\n"
-    "something that the emulator does not run, 4 the kernel faulted or did not end.\n";
+    "Arguments count from 0. Exit status: 0 done, 2 usage, 3 the file cannot be read\n"
+    "or holds something that the emulator does not run, 4 the kernel faulted or did\n"
+    "not end.\n";
 
 #define ARGUMENTS_MAX 256
 #define DATA_BYTES_MAX ((size_t)1 << 30)
