@@ -92,6 +92,8 @@ static const struct {
     {"share/spillway/starter/day17-registers/registers.cu", true},
     {"share/spillway/exercises/day17-registers/answers.ini", true},
     {"share/spillway/exercises/day17-registers/questions.md", true},
+    {"share/spillway/labs/day17-registers/colab.ipynb", true},
+    {"share/spillway/packaging/student/Makefile", true},
     {"share/man/man1/spillway.1", true},
     {"share/spillway/reference", false}, /* no solutions for students */
     {"share/spillway/labs/day17-registers/lab.c", false},
