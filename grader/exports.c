@@ -29,6 +29,7 @@ static int write_folder(const struct standing *standing, const struct lab *lab,
                         const struct attempt *attempt, const char *folder,
                         struct exports_report *report, struct error *err)
 {
+    size_t before = report->files_written;
     struct bytes text = bytes_with_limit(2 * LIMIT_ATTEMPT_BYTES);
     struct bytes json = bytes_with_limit(2 * LIMIT_ATTEMPT_BYTES);
     out_feedback_text(&text, standing, lab, attempt->page);
@@ -37,6 +38,8 @@ static int write_folder(const struct standing *standing, const struct lab *lab,
         status = keep(&text, folder, "feedback.txt", report, err);
     if (status == 0)
         status = keep(&json, folder, "result.json", report, err);
+    if (status == 0 && report->files_written != before)
+        status = folder_sync(folder, err);
     bytes_release(&text);
     bytes_release(&json);
     return status;
@@ -79,7 +82,10 @@ int exports_write_student(const struct standing *standing, const struct lab *lab
                           struct error *err)
 {
     AUTO_FREE char *students = make_students_folder(folder, err);
-    return students == NULL ? -1 : write_student(standing, lab, book, students, NULL, report, err);
+    size_t before = report->files_written;
+    if (students == NULL || write_student(standing, lab, book, students, NULL, report, err) != 0)
+        return -1;
+    return report->files_written == before ? 0 : folder_sync(students, err);
 }
 
 /* ---- The class ------------------------------------------------------------------------------- */
@@ -124,12 +130,15 @@ static int write_students(const struct standings *standings, struct gradebook *b
     AUTO_FREE char *students = make_students_folder(folder, err);
     if (students == NULL)
         return -1;
+    size_t before = report->files_written;
     struct bytes explanations = bytes_with_limit(TABLE_BYTES);
     out_class_explanations_head(&explanations);
     int status = 0;
     for (size_t i = 0; i < standings->count && status == 0; ++i)
         status = write_student(&standings->rows[i], standings->lab, book, students, &explanations,
                                report, err);
+    if (status == 0 && report->files_written != before)
+        status = folder_sync(students, err);
     if (status == 0)
         status = keep(&explanations, folder, "explanations.csv", report, err);
     bytes_release(&explanations);
@@ -140,9 +149,11 @@ int exports_write(const struct standings *standings, struct gradebook *book,
                   const struct exports_options *options, struct exports_report *report,
                   struct error *err)
 {
+    size_t before = report->files_written;
     if (gradebook_put_standings(book, standings, err) != 0 ||
         write_students(standings, book, options->folder, report, err) != 0 ||
-        write_tables(standings, options->folder, report, err) != 0)
+        write_tables(standings, options->folder, report, err) != 0 ||
+        write_canvas(standings, options, report, err) != 0)
         return -1;
-    return write_canvas(standings, options, report, err);
+    return report->files_written == before ? 0 : folder_sync(options->folder, err);
 }

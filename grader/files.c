@@ -246,18 +246,6 @@ int file_write(const char *path, const void *data, size_t length, struct error *
 
 /* ---- Private files --------------------------------------------------------------------------- */
 
-/* The folder's own entry of a name is on the disk only after this. */
-static int sync_folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    AUTO_FREE char *folder =
-        slash == NULL ? strdup(".") : strndup(path, (size_t)(slash + 1 - path));
-    if (folder == NULL)
-        return -1;
-    AUTO_CLOSE int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? -1 : sync_file(fd);
-}
-
 /* A regular file with these bytes, that nobody else may read. */
 static bool holds_privately(const char *path, const void *data, size_t length)
 {
@@ -278,20 +266,22 @@ int file_keep_private(const char *path, const void *data, size_t length, bool *w
     *written = !holds_privately(path, data, length);
     if (!*written)
         return 0;
-    if (replace_file(path, 0600, data, length, err) != 0)
-        return -1;
-    return sync_folder_of(path) == 0
+    return replace_file(path, 0600, data, length, err);
+}
+
+int folder_sync(const char *path, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && sync_file(fd) == 0
                ? 0
-               : error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write the folder of %s", path);
+               : error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write the folder %s", path);
 }
 
 int folder_make_private(const char *path, struct error *err)
 {
     struct stat info;
     if (mkdir(path, 0700) == 0)
-        return sync_folder_of(path) == 0 ? 0
-                                         : error_set_errno(err, ERROR_INFRASTRUCTURE,
-                                                           "cannot write the folder of %s", path);
+        return 0;
     if (errno == EEXIST && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return (info.st_mode & 0777) == 0700 || chmod(path, 0700) == 0
                    ? 0

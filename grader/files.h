@@ -39,15 +39,18 @@ int file_write(const char *path, const void *data, size_t length, struct error *
  * symbolic link, since a compiler that a stranger's source got hold of may have made one. */
 int file_write_scratch(const char *path, const void *data, size_t length, struct error *err);
 
-/* Sees to it that `path` is a file of ours (0600) that holds these bytes, and that this outlives a
- * power cut: writes as file_write() does, then syncs the folder. One that holds them already is
- * left alone: *written says which. A symbolic link is replaced. */
+/* Sees to it that `path` is a file of ours (0600) that holds these bytes, written as file_write()
+ * does. One that holds them already is left alone: *written says which. A symbolic link is
+ * replaced. The name outlives a power cut only after folder_sync(). */
 int file_keep_private(const char *path, const void *data, size_t length, bool *written,
                       struct error *err);
 
 /* Makes a folder that only we can read (0700), or makes one that is there so. The folder above it
- * must be there; a symbolic link is refused. */
+ * must be there, and holds the name for good after folder_sync(); a symbolic link is refused. */
 int folder_make_private(const char *path, struct error *err);
+
+/* The names in a folder are on the disk when this returns. */
+int folder_sync(const char *path, struct error *err);
 
 /* A private folder (0700) under $TMPDIR or /tmp. Returns its path, owned by the caller. */
 char *temporary_folder_create(struct error *err);

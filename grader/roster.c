@@ -230,8 +230,10 @@ static int read_students(struct reader *r, const struct csv *csv, struct error *
     struct roster *roster = r->roster;
     roster->students = calloc(csv->row_count, sizeof roster->students[0]);
     r->bad = calloc(csv->row_count, sizeof r->bad[0]);
-    if (roster->students == NULL || r->bad == NULL)
-        return error_no_memory(err);
+    if (roster->students == NULL || r->bad == NULL) {
+        error_no_memory(err);
+        return -1;
+    }
     for (size_t i = 1; i < csv->row_count; ++i) {
         const struct csv_row *row = &csv->rows[i];
         if (csv_row_is_blank(row))

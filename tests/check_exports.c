@@ -476,7 +476,7 @@ START_TEST(a_damaged_document_is_said)
     start();
     export("none");
     struct bytes out = bytes_with_limit(100000);
-    static const char *const documents[] = {"", "{", "[]", "{\"a\":1,\"a\":2}"};
+    static const char *const documents[] = {"", "{", "[]", "{}", "{\"a\": 1"};
     for (size_t i = 0; i < COUNT_OF(documents); ++i) {
         struct attempt attempt = class_graded("", NULL);
         free(attempt.json);

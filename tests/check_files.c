@@ -680,6 +680,10 @@ START_TEST(private_folders_are_made)
     }
     bool written = false;
     err = (struct error){0};
+    ck_assert_int_eq(folder_sync(path, &err), 0);
+    ck_assert_int_eq(folder_sync(file, &err), -1);
+    ck_assert_msg(strstr(err.text, "Not a directory") != NULL, "%s", err.text);
+    err = (struct error){0};
     ck_assert_int_eq(file_keep_private(deep, "x", 1, &written, &err), -1);
     ck_assert_msg(strstr(err.text, "no/such: No such file") != NULL, "%s", err.text);
     err = (struct error){0};
