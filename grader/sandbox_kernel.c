@@ -67,9 +67,21 @@ static const struct {
     {0, 0}, {0x1fff, 8}, {0x3fff, 8}, {0x7fff, 8}, {0x7fff, 16}, {0xffff, 16}, {0xffff, 24},
 };
 
+/* Does the kernel lack the call, or a container forbid it? Any other error is a moment's trouble,
+ * which must not cost a wall: it is worth asking again. */
+static bool is_lacking(int error)
+{
+    return error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == EPERM;
+}
+
 unsigned sandbox_kernel_landlock_abi(void)
 {
-    long version = syscall(CALL_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+    long version = -1;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        version = syscall(CALL_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+        if (version >= 0 || is_lacking(errno))
+            break;
+    }
     return version > 0 ? (unsigned)version : 0;
 }
 
@@ -343,8 +355,15 @@ static const struct program *program_of(enum sandbox_calls calls)
 bool sandbox_kernel_has_seccomp(void)
 {
     uint32_t action = SECCOMP_RET_ERRNO;
-    return program_of(SANDBOX_CALLS_COMPILER)->length > 0 &&
-           syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+    if (program_of(SANDBOX_CALLS_COMPILER)->length == 0)
+        return false;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
+            return true;
+        if (is_lacking(errno))
+            break;
+    }
+    return false;
 }
 
 const void *sandbox_kernel_filter(enum sandbox_calls calls, size_t *bytes)

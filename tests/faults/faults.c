@@ -249,9 +249,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                : real(thread, attributes, start, argument);
 }
 
-/* With a last argument that may be missing: it is passed on whatever it holds. */
+/* With last arguments that may be missing: they are passed on whatever they hold, which may lie
+ * beside what the caller put on its stack. */
+#define MAY_BE_MISSING __attribute__((no_sanitize("address")))
 #define FAULTY_OPEN(name, parameters, arguments, last)                                             \
-    int name parameters                                                                            \
+    MAY_BE_MISSING int name parameters                                                             \
     {                                                                                              \
         static int(*real) parameters;                                                              \
         if (real == NULL)                                                                          \
@@ -265,7 +267,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 FAULTY_OPEN(open, (const char *path, int flags, ...), (path, flags, more), flags)
 FAULTY_OPEN(openat, (int at, const char *path, int flags, ...), (at, path, flags, more), flags)
 
-int fcntl(int fd, int command, ...)
+MAY_BE_MISSING int fcntl(int fd, int command, ...)
 {
     static int (*real)(int, int, ...);
     if (real == NULL)
@@ -277,7 +279,7 @@ int fcntl(int fd, int command, ...)
     return fails(FAULT_SYSTEM, "fcntl", EMFILE) ? -1 : real(fd, command, more);
 }
 
-long syscall(long number, ...)
+MAY_BE_MISSING long syscall(long number, ...)
 {
     static long (*real)(long, ...);
     long a[6];
