@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "batch.h"
+#include "batch_publish.h"
 #include "options.h"
 #include "progress.h"
 
@@ -22,6 +23,7 @@ struct command {
     struct canvas canvas;
     struct moment deadline;
     struct late_policy late;
+    bool publish;
 };
 
 static const char usage[] =
@@ -66,6 +68,8 @@ static const char usage[] =
     "  --override FILE       points set by hand (CSV: student, mark, points, reason)\n"
     "  --canvas FILE         also canvas.csv, made from this export of Canvas\n"
     "  --canvas-column NAME  the assignment's column there\n"
+    "  --publish             push each student's feedback to the branch `feedback` of\n"
+    "                        the student's own repo, and to no other branch\n"
     "\n"
     "Exit status: 0 everybody is graded; 2 usage; 3 the machine failed, for everybody\n"
     "or for those who are listed (--retry tries them again); 130 interrupted.\n"
@@ -105,7 +109,8 @@ enum {
     OPT_LAUNCH_SECONDS,
     OPT_OVERRIDE,
     OPT_CANVAS,
-    OPT_CANVAS_COLUMN
+    OPT_CANVAS_COLUMN,
+    OPT_PUBLISH
 };
 
 static const struct option long_options[] = {
@@ -137,6 +142,7 @@ static const struct option long_options[] = {
     {"override",       required_argument, NULL, OPT_OVERRIDE},
     {"canvas",         required_argument, NULL, OPT_CANVAS},
     {"canvas-column",  required_argument, NULL, OPT_CANVAS_COLUMN},
+    {"publish",        no_argument,       NULL, OPT_PUBLISH},
     {"help",           no_argument,       NULL, OPTIONS_HELP},
     {NULL, 0, NULL, 0},
     /* clang-format on */
@@ -221,6 +227,9 @@ static int take_option(struct command *c, int option, const char *value, struct 
         return 0;
     case OPT_FORCE:
         batch->force = true;
+        return 0;
+    case OPT_PUBLISH:
+        c->publish = true;
         return 0;
     case OPT_ARCH:
         return choice_parse_archs(batch->machine.archs, &batch->machine.arch_count, value, err);
@@ -400,6 +409,29 @@ static void print_summary(const struct command *c, const struct batch_result *re
     bytes_release(&page);
 }
 
+/* ---- Publishing ------------------------------------------------------------------------------*/
+
+static int publish(const struct command *c, const struct batch_result *result, struct error *err)
+{
+    struct batch_publications publications;
+    int status = batch_publish(&publications, &c->batch, result, err);
+    for (size_t i = 0; i < publications.count; ++i) {
+        const struct batch_publication *row = &publications.rows[i];
+        if (row->tried && row->published.reason != REPO_FINE)
+            (void)fprintf(stderr, "spillway: feedback of %s was not published: %s\n",
+                          row->student->id, row->published.sentence);
+    }
+    (void)printf("feedback published to %zu repo%s, unchanged in %zu\n", publications.published,
+                 publications.published == 1 ? "" : "s", publications.unchanged);
+    if (status == 0 && publications.refused > 0)
+        status = error_set(err, ERROR_INFRASTRUCTURE,
+                           "feedback of %zu student%s was not published, for the reasons above; "
+                           "the same command tries again",
+                           publications.refused, publications.refused == 1 ? "" : "s");
+    batch_publications_release(&publications);
+    return status;
+}
+
 /* What was stopped can go on: say how. */
 static void print_remainder(const struct command *c, const struct batch_result *result)
 {
@@ -443,6 +475,8 @@ int cmd_batch(int argc, char **argv)
             print_summary(c, &result);
         else
             print_remainder(c, &result);
+        if (status == 0 && c->publish)
+            status = publish(c, &result, &err);
     }
     if (status == 0 && result.trouble > 0)
         error_set(&err, ERROR_INFRASTRUCTURE,

@@ -75,6 +75,9 @@ struct repo_request {
 
 #define REPO_FILES_MAX 4
 
+/* What repo_publish() writes. It is the instructor's, so no fallback ever grades it. */
+#define REPO_FEEDBACK_REF "refs/heads/feedback"
+
 /* ---- What comes back ------------------------------------------------------------------------- */
 
 enum repo_time_source {

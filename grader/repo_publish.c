@@ -4,7 +4,6 @@
 #include "repo_call.h"
 
 #define MOVED_MAX 3 /* times that somebody else may push to the branch meanwhile */
-#define BRANCH "refs/heads/feedback"
 
 static bool put(char *into, size_t room, const char *text)
 {
@@ -65,10 +64,10 @@ static int look_up_branch(const struct repo_call *push, struct repo_published *r
     call.task.kind = REPO_DOWNLOAD;
     call.task.file_count = 0;
     *found = false;
-    (void)snprintf(call.task.ref, sizeof call.task.ref, BRANCH);
+    (void)snprintf(call.task.ref, sizeof call.task.ref, REPO_FEEDBACK_REF);
     int status = repo_call(&call, err);
     ret->attempts += call.attempts;
-    if (status == 0 && strcmp(call.reply.default_ref, BRANCH) == 0)
+    if (status == 0 && strcmp(call.reply.default_ref, REPO_FEEDBACK_REF) == 0)
         refuse(ret, REPO_NO_BRANCH, "feedback is the repo's default branch");
     else if (status == 0 && call.reply.reason == REPO_FINE) {
         memcpy(ref, call.payload.data, sizeof *ref);

@@ -5,7 +5,6 @@
  * only ever moves forward: what somebody else pushed to it becomes the parent. */
 #include "repo_talk.h"
 
-#define BRANCH "refs/heads/feedback"
 #define LOCAL_REF "refs/spillway/publish"
 
 /* ---- The commit ------------------------------------------------------------------------------ */
@@ -98,7 +97,7 @@ static bool is_default(struct repo_work *work, git_repository *repository)
     git_reference *head = NULL;
     bool same = git_reference_lookup(&head, repository, "HEAD") == 0 &&
                 git_reference_symbolic_target(head) != NULL &&
-                strcmp(git_reference_symbolic_target(head), BRANCH) == 0;
+                strcmp(git_reference_symbolic_target(head), REPO_FEEDBACK_REF) == 0;
     git_reference_free(head);
     if (same)
         (void)repo_work_refuse(work, REPO_NO_BRANCH,
@@ -111,16 +110,16 @@ static int put(struct repo_work *work, git_repository *repository)
     git_oid before, id;
     git_commit *parent = NULL;
     git_reference *made = NULL;
-    int found = git_reference_name_to_id(&before, repository, BRANCH);
+    int found = git_reference_name_to_id(&before, repository, REPO_FEEDBACK_REF);
     if (found == 0 && repo_commit_lookup(&parent, repository, &before) != 0)
         return repo_work_refuse(work, REPO_DAMAGED, "the branch feedback cannot be read: %s",
                                 repo_git_words());
     int code = write_commit(work, repository, parent, &id);
     if (code == 0 && !work->reply.unchanged)
-        code = parent == NULL
-                   ? git_reference_create(&made, repository, BRANCH, &id, 0, work->task->message)
-                   : git_reference_create_matching(&made, repository, BRANCH, &id, 1, &before,
-                                                   work->task->message);
+        code = parent == NULL ? git_reference_create(&made, repository, REPO_FEEDBACK_REF, &id, 0,
+                                                     work->task->message)
+                              : git_reference_create_matching(&made, repository, REPO_FEEDBACK_REF,
+                                                              &id, 1, &before, work->task->message);
     git_reference_free(made);
     git_commit_free(parent);
     if (code == GIT_EMODIFIED || code == GIT_EEXISTS) {
@@ -161,7 +160,7 @@ static int on_reference(const char *name, const char *trouble, void *context)
 
 static int upload(struct repo_work *work, git_repository *cache, const git_oid *id)
 {
-    static char wish[] = LOCAL_REF ":" BRANCH;
+    static char wish[] = LOCAL_REF ":" REPO_FEEDBACK_REF;
     char *wishes[] = {wish};
     const git_strarray list = {wishes, 1};
     git_push_options options = {.version = GIT_PUSH_OPTIONS_VERSION};

@@ -24,15 +24,21 @@ static const struct repo_listed *find(const struct repo_listing *listing, const 
     return NULL;
 }
 
-/* "main, dev, and 3 more", of the names below `beginning`; "" if there is none. Returns how many.
- */
+static bool is_feedback(const struct repo_listed *listed)
+{
+    return strcmp(listed->name, REPO_FEEDBACK_REF) == 0;
+}
+
+/* "main, dev, and 3 more", of the student's names below `beginning`; "" if there is none. Returns
+ * how many. */
 static size_t name_some(char into[200], const struct repo_listing *listing, const char *beginning)
 {
     enum { SHOWN = 4 };
     struct bytes text = bytes_with_limit(190);
     size_t count = 0;
     for (size_t i = 0; i < listing->count; ++i)
-        if (starts_with(listing->items[i].name, beginning) && ++count <= SHOWN) {
+        if (starts_with(listing->items[i].name, beginning) && !is_feedback(&listing->items[i]) &&
+            ++count <= SHOWN) {
             char name[60];
             (void)bytes_printf(
                 &text, "%s%s", count == 1 ? "" : ", ",
@@ -131,7 +137,7 @@ static int choose_without_head(struct repo_work *work, const struct repo_listing
     char some[200], head[130] = "HEAD names no branch that exists";
     size_t branches = name_some(some, listing, HEADS);
     for (size_t i = 0; i < listing->count; ++i)
-        if (starts_with(listing->items[i].name, HEADS))
+        if (starts_with(listing->items[i].name, HEADS) && !is_feedback(&listing->items[i]))
             only = &listing->items[i];
     if (listing->head_target != NULL) {
         char name[60];

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <git2.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -97,6 +98,56 @@ START_TEST(a_class_is_graded)
     /* Right, near copy and blank have the same code: one compile, and one for each broken one. */
     ck_assert_uint_eq(calls("nvcc-calls"), 3);
     ck_assert_uint_eq(calls("ptxas-calls"), 2);
+}
+END_TEST
+
+/* The id of branch `feedback` of a student's repo, and whether its tree has the file. */
+static void look_at_feedback(size_t student, const char *path, char id[48])
+{
+    git_repository *repo = NULL;
+    git_oid oid;
+    git_object *file = NULL;
+    ck_assert_int_ge(git_libgit2_init(), 0);
+    ck_assert_int_eq(git_repository_open(&repo, school_repo(&school, student)), 0);
+    ck_assert_int_eq(git_reference_name_to_id(&oid, repo, "refs/heads/feedback"), 0);
+    (void)git_oid_tostr(id, 48, &oid);
+    char spec[200];
+    (void)snprintf(spec, sizeof spec, "feedback:%s", path);
+    ck_assert_msg(git_revparse_single(&file, repo, spec) == 0, "no %s", spec);
+    struct bytes here = read_out(out, "students/s001/feedback.txt");
+    const git_blob *blob = (const git_blob *)file;
+    if (student == 1 && strstr(path, "feedback.txt") != NULL) {
+        ck_assert_uint_eq((size_t)git_blob_rawsize(blob), here.length);
+        ck_assert(memcmp(git_blob_rawcontent(blob), here.data, here.length) == 0);
+    }
+    bytes_release(&here);
+    git_object_free(file);
+    git_repository_free(repo);
+    (void)git_libgit2_shutdown();
+}
+
+START_TEST(feedback_is_published_only_when_asked)
+{
+    char first[48], again[48], after[48];
+    set_up(6, "");
+    run(0, LIST(QUICK), LIST("6 students"));
+    ck_assert_int_ne(access(support_path(school_repo(&school, 1), "refs/heads/feedback"), F_OK), 0);
+    run(0, LIST(QUICK, "--publish", "--student", "s001,s002"),
+        LIST("feedback published to 2 repos, unchanged in 0"));
+    look_at_feedback(1, "day17-registers/feedback.txt", first);
+    look_at_feedback(1, "day17-registers/result.json", again);
+    ck_assert_str_eq(first, again);
+    run(0, LIST(QUICK, "--publish"), LIST("feedback published to 4 repos, unchanged in 2"));
+    look_at_feedback(1, "day17-registers/feedback.txt", again);
+    ck_assert_str_eq(first, again);
+    /* Who hands in on works on, and grading still looks at that branch alone. */
+    AUTO_FREE char *source = school_source();
+    school_hand_in(&school, 1, source, NULL);
+    run(0, LIST(QUICK, "--publish"),
+        LIST("s001             graded", "s002             unchanged",
+             "feedback published to 1 repo, unchanged in 5"));
+    look_at_feedback(1, "day17-registers/feedback.txt", after);
+    ck_assert_str_ne(first, after);
 }
 END_TEST
 
@@ -426,6 +477,7 @@ Suite *suite_cmd_batch(void)
     TCase *tests = tcase_create("class");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, a_class_is_graded);
+    tcase_add_test(tests, feedback_is_published_only_when_asked);
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);

@@ -90,6 +90,19 @@ static void make_head_nowhere(const char *path)
     repos_git(path, NULL, "branch", "second", "main", NULL);
 }
 
+/* The instructor's branch is none of the student's, whatever HEAD says. */
+static void make_beside_feedback(const char *path)
+{
+    make_head_elsewhere(path);
+    repos_git(path, NULL, "branch", "feedback", "main", NULL);
+}
+
+static void make_feedback_alone(const char *path)
+{
+    make_beside_feedback(path);
+    repos_git(path, NULL, "branch", "-D", "main", NULL);
+}
+
 static void make_detached(const char *path)
 {
     repos_plain(path);
@@ -413,6 +426,8 @@ static const struct {
     {"empty-bare", make_empty_bare, REPO_EMPTY, "not one commit", NULL, 0},
     {"other-default", make_other_default, REPO_FINE, "", "first\n", 0},
     {"head-elsewhere", make_head_elsewhere, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
+    {"beside-feedback", make_beside_feedback, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
+    {"feedback-alone", make_feedback_alone, REPO_EMPTY, "not one commit", NULL, 0},
     {"head-nowhere", make_head_nowhere, REPO_NO_REF, "master, which does not exist", NULL, 0},
     {"head-garbage", make_head_garbage, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
     {"detached", make_detached, REPO_FINE, "", "detached\n", FLAG(DETACHED)},
