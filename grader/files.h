@@ -67,7 +67,7 @@ bool file_is_absent(int error);
 char *program_find(const char *name);
 
 /* Makes the folder and those above it, private (0700), as far as they are missing. */
-int folders_make(const char *path, struct error *err);
+int folders_make(const char *whole, struct error *err);
 
 /* "directory/name", owned by the caller; NULL when out of memory. */
 char *path_join(const char *directory, const char *name);

@@ -230,6 +230,7 @@ static int read_students(struct reader *r, const struct csv *csv, struct error *
     struct roster *roster = r->roster;
     roster->students = calloc(csv->row_count, sizeof roster->students[0]);
     r->bad = calloc(csv->row_count, sizeof r->bad[0]);
+    roster->count = 0;
     if (roster->students == NULL || r->bad == NULL) {
         error_no_memory(err);
         return -1;
