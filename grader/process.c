@@ -14,20 +14,21 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* set by a handler, in whichever thread it runs; lock-free */
 static int interrupt_pipe[2] = {-1, -1};
 
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
     int saved = errno;
-    interrupted = 1;
+    atomic_store(&interrupted, 1);
     (void)!write(interrupt_pipe[1], "", 1);
     errno = saved;
 }
@@ -55,7 +56,7 @@ void process_catch_interrupts(void)
 
 bool process_interrupted(void)
 {
-    return interrupted != 0;
+    return atomic_load(&interrupted) != 0;
 }
 
 int process_interrupt_fd(void)
