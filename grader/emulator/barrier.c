@@ -25,6 +25,7 @@ static const struct op *barrier(struct warp *warp, const struct op *op)
         return op + 1;
     }
     group->state = GROUP_BARRIER;
+    warp->runner->barrier_waiting |= UINT32_C(1) << number;
     group->barrier = number;
     group->barrier_count = count;
     group->next = op + 1;
@@ -117,7 +118,8 @@ static void check_divergence(struct runner *runner, unsigned barrier)
 bool barriers_open(struct runner *runner)
 {
     bool opened = false;
-    for (unsigned barrier = 0; barrier < BARRIERS; ++barrier) {
+    for (uint32_t left = runner->barrier_waiting; left != 0; left &= left - 1) {
+        const unsigned barrier = (unsigned)__builtin_ctz(left);
         uint32_t waiting = runner->barrier_arrived[barrier], wanted = 0;
         bool anybody = false;
         for (unsigned w = 0; w < runner->warp_count; ++w)
@@ -133,6 +135,7 @@ bool barriers_open(struct runner *runner)
             continue;
         check_divergence(runner, barrier);
         barrier_release(runner, barrier);
+        runner->barrier_waiting &= ~(UINT32_C(1) << barrier);
         opened = true;
     }
     return opened;

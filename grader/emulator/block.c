@@ -89,6 +89,9 @@ static struct frame *take_frame(struct warp *warp, const struct program *program
     memset(frame->registers, 0, program->register_bytes + 64u);
     frame->register_bytes = program->register_bytes + 64u;
     fill_constants(frame->registers, program);
+    for (size_t i = 0; i < program->invariant_count; ++i)
+        program->invariants[i].run.lanes(frame->registers, &program->invariants[i],
+                                         frame->registers + program->invariants[i].d);
     return frame;
 }
 
@@ -281,6 +284,7 @@ void block_run(struct runner *runner, uint64_t number)
     runner->threads_live = launch->block_threads;
     memset(runner->warp_done, 0, sizeof runner->warp_done);
     memset(runner->barrier_arrived, 0, sizeof runner->barrier_arrived);
+    runner->barrier_waiting = 0;
     runner->fenced = false;
     memset(runner->gates, 0, sizeof runner->gates);
     if (launch->shared_bytes > 0)

@@ -348,15 +348,17 @@ static void store_global_32_again(struct warp *warp, const struct op *op)
 /* ---- Local memory: every lane at the same offset, whole words ------------------------------- */
 
 /* The offset within each thread's local memory; false: look closer. */
-static inline bool same_words(const struct warp *warp, const struct op *op,
-                              const struct access *access, uint64_t *ret)
+static inline __attribute__((always_inline)) bool
+same_words(const struct warp *warp, const struct op *op, unsigned count, uint64_t *ret)
 {
+    const struct access *access = op->detail;
     uint64_t first = (uint64_t)access->offset, differs = 0;
     if (access->address == ADDRESS_64) {
         const t_u64 *address = (const t_u64 *)(const void *)(warp->registers + op->a);
         first += address[0];
-        for (unsigned lane = 0; lane < LANES; ++lane)
-            differs |= address[lane] ^ address[0];
+        if (!access->is_uniform)
+            for (unsigned lane = 0; lane < LANES; ++lane)
+                differs |= address[lane] ^ address[0];
     } else if (access->address == ADDRESS_32) {
         const t_u32 *address = (const t_u32 *)(const void *)(warp->registers + op->a);
         first += address[0];
@@ -365,53 +367,78 @@ static inline bool same_words(const struct warp *warp, const struct op *op,
     } else if (access->address == ADDRESS_FRAME) {
         first += warp->frame->local_base;
     }
-    const unsigned bytes = 4u * access->count;
+    const unsigned bytes = 4u * count;
     *ret = first;
     return differs == 0 && (first & (bytes - 1)) == 0 && first <= warp->local_top &&
            warp->local_top - first >= bytes;
 }
 
-/* Words of one offset lie side by side: 128 bytes, and 16 bytes of the bit map. */
-static void load_local_32(struct warp *warp, const struct op *op)
+/* Words of one offset lie side by side: 128 bytes, and 16 bytes of the bit map. `count` is a
+ * constant where this is put into a handler. */
+static inline __attribute__((always_inline)) void
+load_local_words(struct warp *warp, const struct op *op, unsigned count)
 {
     const struct access *access = op->detail;
     uint64_t offset = 0;
-    if (warp->active == FULL_MASK && same_words(warp, op, access, &offset)) {
+    if (warp->active == FULL_MASK && same_words(warp, op, count, &offset)) {
         const uint8_t *data = warp->local + offset * LANES;
         uint64_t known[2], all = UINT64_MAX;
-        for (unsigned e = 0; e < access->count; ++e) {
+        for (unsigned e = 0; e < count; ++e) {
             memcpy(known, warp->local_known + offset * LANES / 8 + 16 * e, sizeof known);
             all &= known[0] & known[1];
         }
         if (all == UINT64_MAX) {
-            for (unsigned e = 0; e < access->count; ++e)
+            for (unsigned e = 0; e < count; ++e)
                 if (access->registers[e] != UINT32_MAX)
                     memcpy(warp->registers + access->registers[e], data + 4 * LANES * e, 4 * LANES);
-            struct traffic_count *count = &warp->runner->traffic.local_array.load;
-            count->requests += access->counted ? access->count : 0;
-            count->sectors += access->counted ? 4u * access->count : 0;
+            struct traffic_count *total = &warp->runner->traffic.local_array.load;
+            total->requests += access->counted ? count : 0;
+            total->sectors += access->counted ? 4u * count : 0;
             return;
         }
     }
     access_load(warp, op);
 }
 
-static void store_local_32(struct warp *warp, const struct op *op)
+static inline __attribute__((always_inline)) void
+store_local_words(struct warp *warp, const struct op *op, unsigned count)
 {
     const struct access *access = op->detail;
     uint64_t offset = 0;
-    if (warp->active == FULL_MASK && same_words(warp, op, access, &offset)) {
-        for (unsigned e = 0; e < access->count; ++e) {
+    if (warp->active == FULL_MASK && same_words(warp, op, count, &offset)) {
+        for (unsigned e = 0; e < count; ++e) {
             memcpy(warp->local + offset * LANES + 4 * LANES * e,
                    warp->registers + access->registers[e], 4 * LANES);
             memset(warp->local_known + offset * LANES / 8 + 16 * e, 0xFF, 16);
         }
-        struct traffic_count *count = &warp->runner->traffic.local_array.store;
-        count->requests += access->counted ? access->count : 0;
-        count->sectors += access->counted ? 4u * access->count : 0;
+        struct traffic_count *total = &warp->runner->traffic.local_array.store;
+        total->requests += access->counted ? count : 0;
+        total->sectors += access->counted ? 4u * count : 0;
         return;
     }
     access_store(warp, op);
+}
+
+static void load_local_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    load_local_words(warp, op, access->count);
+}
+
+static void store_local_32(struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    store_local_words(warp, op, access->count);
+}
+
+static void load_local_one(struct warp *warp, const struct op *op)
+{
+    load_local_words(warp, op, 1);
+}
+
+static void store_local_one(struct warp *warp, const struct op *op)
+{
+    store_local_words(warp, op, 1);
 }
 
 /* ---- Shared memory: whole words of a full warp ------------------------------------------------
@@ -517,6 +544,134 @@ static inline bool are_different(const uint32_t words[LANES])
     return twice == 0;
 }
 
+/* Blocks that are 8 or 16 threads wide make warps whose eighths are regular: eight lanes at one
+ * word, or at eight that follow one another. */
+#define EIGHT 8
+#define OCTETS (LANES / EIGHT)
+
+struct octets {
+    uint32_t first[OCTETS]; /* word of the first lane */
+    bool is_run[OCTETS];    /* eight words; else one */
+};
+
+static inline bool find_octets(const uint32_t words[LANES], struct octets *ret)
+{
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        uint32_t same = 0, run = 0;
+        for (uint32_t i = 0; i < EIGHT; ++i) {
+            same |= words[EIGHT * o + i] ^ words[EIGHT * o];
+            run |= words[EIGHT * o + i] ^ (words[EIGHT * o] + i);
+        }
+        ret->first[o] = words[EIGHT * o];
+        ret->is_run[o] = run == 0;
+        if (same != 0 && run != 0)
+            return false;
+    }
+    return true;
+}
+
+/* No two octets have different words in one bank; or, with `apart`, any word in common. */
+static inline bool octets_are_easy(const struct octets *octets, bool apart)
+{
+    for (unsigned o = 1; o < OCTETS; ++o)
+        for (unsigned p = 0; p < o; ++p) {
+            const uint32_t distance = (octets->first[o] - octets->first[p]) % LANES;
+            if ((distance < EIGHT || distance > LANES - EIGHT) &&
+                (apart || octets->first[o] != octets->first[p]))
+                return false;
+        }
+    return true;
+}
+
+/* Whether the octets may be read as they are: all written, and by nobody else in this epoch. */
+static inline bool octets_are_quiet(const struct warp *warp, const struct octets *octets)
+{
+    const struct runner *runner = warp->runner;
+    const uint32_t mine = runner->shared_tag | warp->number * LANES;
+    uint32_t busy = runner->shared_parts || runner->shadow.unit_bytes != 4;
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        const uint32_t *notes = runner->shadow.writes + octets->first[o];
+        if (!octets->is_run[o]) {
+            busy |= (notes[0] ^ mine) >> SHARED_EPOCH_SHIFT == 0;
+            busy |= runner->shared_known[octets->first[o]] != 0xF;
+            continue;
+        }
+        uint64_t known;
+        memcpy(&known, runner->shared_known + octets->first[o], sizeof known);
+        busy |= known != UINT64_C(0x0F0F0F0F0F0F0F0F);
+        for (uint32_t i = 0; i < EIGHT; ++i)
+            busy |= (notes[i] ^ mine) >> SHARED_EPOCH_SHIFT == 0 &&
+                    notes[i] != (mine | (EIGHT * o + i));
+    }
+    return busy == 0;
+}
+
+static inline uint32_t reader_note(uint32_t note, uint32_t mine)
+{
+    const uint32_t difference = note ^ mine;
+    if (difference >> SHARED_EPOCH_SHIFT != 0)
+        return mine;
+    if ((difference & SHARED_THREAD) / LANES != 0)
+        return note | SHARED_MANY_WARPS;
+    return (difference & SHARED_THREAD) != 0 ? note | SHARED_MANY_LANES : note;
+}
+
+static inline void note_octet_readers(struct warp *warp, const struct octets *octets,
+                                      uint64_t information)
+{
+    struct shared_shadow *shadow = &warp->runner->shadow;
+    const uint32_t mine = warp->runner->shared_tag | warp->number * LANES;
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        uint32_t *notes = shadow->reads + octets->first[o];
+        uint64_t *informations = shadow->read_information + octets->first[o];
+        if (!octets->is_run[o]) {
+            notes[0] = reader_note(notes[0], mine | EIGHT * o) | SHARED_MANY_LANES;
+            informations[0] = information;
+            continue;
+        }
+        for (uint32_t i = 0; i < EIGHT; ++i) {
+            notes[i] = reader_note(notes[i], mine | (EIGHT * o + i));
+            informations[i] = information;
+        }
+    }
+}
+
+static inline uint64_t shared_information(const struct warp *warp, const struct op *op)
+{
+    const struct access *access = op->detail;
+    return (uint64_t)warp->sync_epoch << 32 | access->line;
+}
+
+/* False: not so regular, or something has to be looked at lane by lane. */
+static inline bool load_octets(struct warp *warp, const struct op *op, const uint32_t words[LANES])
+{
+    const struct access *access = op->detail;
+    struct runner *runner = warp->runner;
+    struct octets octets;
+    if (!find_octets(words, &octets))
+        return false;
+    if (runner->launch->checks) {
+        if (!octets_are_quiet(warp, &octets))
+            return false;
+        note_octet_readers(warp, &octets, shared_information(warp, op));
+    }
+    t_u32 *const result = (t_u32 *)(void *)(warp->registers + access->registers[0]);
+    const t_u32 *const shared = (const t_u32 *)(const void *)runner->shared;
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        const t_u32 *const from = shared + octets.first[o];
+        if (octets.is_run[o])
+            for (unsigned i = 0; i < EIGHT; ++i)
+                result[EIGHT * o + i] = from[i];
+        else
+            for (unsigned i = 0; i < EIGHT; ++i)
+                result[EIGHT * o + i] = from[0];
+    }
+    runner->counters.shared_load.requests += 1;
+    runner->counters.shared_load.sectors +=
+        octets_are_easy(&octets, false) ? 1 : count_wavefronts(words);
+    return true;
+}
+
 static void load_shared_32(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
@@ -526,6 +681,8 @@ static void load_shared_32(struct warp *warp, const struct op *op)
         access_load(warp, op);
         return;
     }
+    if (load_octets(warp, op, words))
+        return;
     if (runner->launch->checks) {
         uint32_t known = 0xF;
         for (unsigned lane = 0; lane < LANES; ++lane)
@@ -537,16 +694,9 @@ static void load_shared_32(struct warp *warp, const struct op *op)
         }
         struct shared_shadow *shadow = &runner->shadow;
         const uint32_t mine = runner->shared_tag | warp->number * LANES;
-        const uint64_t information = (uint64_t)warp->sync_epoch << 32 | fault_line(op->instruction);
+        const uint64_t information = shared_information(warp, op);
         for (unsigned lane = 0; lane < LANES; ++lane) {
-            uint32_t note = shadow->reads[words[lane]];
-            if ((note ^ mine) >> SHARED_EPOCH_SHIFT != 0)
-                note = mine | lane;
-            else if (((note ^ mine) & SHARED_THREAD) / LANES != 0)
-                note |= SHARED_MANY_WARPS;
-            else if ((note & SHARED_THREAD) != ((mine | lane) & SHARED_THREAD))
-                note |= SHARED_MANY_LANES;
-            shadow->reads[words[lane]] = note;
+            shadow->reads[words[lane]] = reader_note(shadow->reads[words[lane]], mine | lane);
             shadow->read_information[words[lane]] = information;
         }
     }
@@ -558,12 +708,68 @@ static void load_shared_32(struct warp *warp, const struct op *op)
     runner->counters.shared_load.sectors += count_wavefronts(words);
 }
 
+/* Whether the octets, all of them runs, may be written as they are: nobody else read or wrote. */
+static inline bool octets_are_free(const struct warp *warp, const struct octets *octets)
+{
+    const struct runner *runner = warp->runner;
+    const uint32_t mine = runner->shared_tag | warp->number * LANES;
+    uint32_t busy = runner->shared_parts || runner->shadow.unit_bytes != 4;
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        const uint32_t *writes = runner->shadow.writes + octets->first[o];
+        const uint32_t *reads = runner->shadow.reads + octets->first[o];
+        busy |= !octets->is_run[o];
+        for (uint32_t i = 0; i < EIGHT; ++i) {
+            const uint32_t own = mine | (EIGHT * o + i);
+            busy |= (writes[i] ^ mine) >> SHARED_EPOCH_SHIFT == 0 && writes[i] != own;
+            busy |= (reads[i] ^ mine) >> SHARED_EPOCH_SHIFT == 0 && reads[i] != own;
+        }
+    }
+    return busy == 0;
+}
+
+static inline bool store_octets(struct warp *warp, const struct op *op, const uint32_t words[LANES])
+{
+    const struct access *access = op->detail;
+    struct runner *runner = warp->runner;
+    const bool checks = runner->launch->checks;
+    struct octets octets;
+    if (!find_octets(words, &octets) || !octets_are_easy(&octets, true) || !octets.is_run[0] ||
+        !octets.is_run[1] || !octets.is_run[2] || !octets.is_run[3] ||
+        (checks && !octets_are_free(warp, &octets)))
+        return false;
+    const t_u32 *const value =
+        (const t_u32 *)(const void *)(warp->registers + access->registers[0]);
+    t_u32 *const shared = (t_u32 *)(void *)runner->shared;
+    const uint32_t mine = runner->shared_tag | warp->number * LANES;
+    const uint64_t information = shared_information(warp, op);
+    for (unsigned o = 0; o < OCTETS; ++o) {
+        t_u32 *const to = shared + octets.first[o];
+        for (unsigned i = 0; i < EIGHT; ++i)
+            to[i] = value[EIGHT * o + i];
+        if (!checks)
+            continue;
+        uint32_t *notes = runner->shadow.writes + octets.first[o];
+        uint64_t *informations = runner->shadow.write_information + octets.first[o];
+        for (uint32_t i = 0; i < EIGHT; ++i) {
+            notes[i] = mine | (EIGHT * o + i);
+            informations[i] = information;
+        }
+        memset(runner->shared_known + octets.first[o], 0xF, EIGHT);
+    }
+    runner->counters.shared_store.requests += 1;
+    runner->counters.shared_store.sectors += 1;
+    return true;
+}
+
 static void store_shared_32(struct warp *warp, const struct op *op)
 {
     const struct access *access = op->detail;
     struct runner *runner = warp->runner;
     uint32_t words[LANES];
-    if (warp->active != FULL_MASK || !shared_words(warp, op, access, words) ||
+    const bool whole = warp->active == FULL_MASK && shared_words(warp, op, access, words);
+    if (whole && store_octets(warp, op, words))
+        return;
+    if (!whole ||
         (runner->launch->checks && (runner->shadow.unit_bytes != 4 || !are_different(words) ||
                                     !shared_is_quiet(warp, words, true)))) {
         access_store(warp, op);
@@ -576,7 +782,7 @@ static void store_shared_32(struct warp *warp, const struct op *op)
         shared[words[lane]] = value[lane];
     if (runner->launch->checks) {
         const uint32_t mine = runner->shared_tag | warp->number * LANES;
-        const uint64_t information = (uint64_t)warp->sync_epoch << 32 | fault_line(op->instruction);
+        const uint64_t information = shared_information(warp, op);
         for (unsigned lane = 0; lane < LANES; ++lane) {
             runner->shadow.writes[words[lane]] = mine | lane;
             runner->shadow.write_information[words[lane]] = information;
@@ -616,6 +822,8 @@ const struct lanes LANES_NAME = {.handlers = handlers,
                                  .store_global_32_again = store_global_32_again,
                                  .load_local_32 = load_local_32,
                                  .store_local_32 = store_local_32,
+                                 .load_local_one = load_local_one,
+                                 .store_local_one = store_local_one,
                                  .load_shared_32 = load_shared_32,
                                  .store_shared_32 = store_shared_32,
                                  .broadcast_32 = broadcast_32,

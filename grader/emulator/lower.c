@@ -288,6 +288,8 @@ static uint32_t symbol_value(struct lowering *lowering, const struct ptx_operand
     (void)lower_address(lowering, &address, &access);
     if (access.address == ADDRESS_CONSTANT)
         return lower_constant(lowering, width, (uint64_t)access.offset);
+    if (lowering->body->face.is_entry) /* its frame is the first */
+        return lower_constant(lowering, width, (uint64_t)access.offset);
     uint32_t temporary = lower_temporary(lowering, width);
     struct op *op = lower_step(lowering, special_frame_address);
     op->d = temporary;
@@ -473,6 +475,9 @@ static void lower_instruction(struct lowering *lowering, const struct ptx_instru
     lower_plain(lowering, instruction);
     cfg_visit_registers(instruction, set_defined, lowering);
     cfg_visit_registers(instruction, forget_run, lowering);
+    if (!lower_refused(lowering) &&
+        !invariants_take(lowering, instruction, lowering->instruction_op))
+        lowering->failed = true;
     if (cfg_is_jump(instruction))
         lowering->noted_run = UINT32_MAX;
     if (instruction->guard != NULL)

@@ -17,6 +17,8 @@ struct lowering {
     size_t op_capacity;
     uint32_t *slots;   /* per register of the function: its offset; UINT32_MAX: not used */
     uint32_t *defined; /* per register: offset of its defined mask; UINT32_MAX: always defined */
+    bool *doubtful, *invariant; /* per register: it may be read undefined; see invariants.c */
+    size_t invariant_capacity;
     uint32_t spare_predicates, spare_predicate_bytes;
     struct constant *constants;
     size_t constant_count, constant_capacity;
@@ -53,6 +55,11 @@ bool cfg_successors(struct lowering *lowering, uint32_t block, struct cfg_succes
 
 /* registers.c: slots of the register file, shared by registers that are never alive together. */
 bool registers_assign(struct lowering *lowering);
+
+/* invariants.c: false without memory */
+bool invariants_find(struct lowering *lowering);
+bool invariants_take(struct lowering *lowering, const struct ptx_instruction *instruction,
+                     size_t first);
 
 /* lower.c */
 uint32_t lower_slot(struct lowering *lowering, enum width width); /* a new one */

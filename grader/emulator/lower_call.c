@@ -233,7 +233,9 @@ void lower_call(struct lowering *lowering, const struct ptx_instruction *instruc
                callee->symbol->kind == PTX_SYMBOL_FUNCTION) {
         const struct ptx_body *body = callee->symbol->body;
         call->kind = CALL_FUNCTION;
-        if (!body->has_body) {
+        if (body->face.is_entry) {
+            lower_refuse(lowering, "a kernel cannot be called");
+        } else if (!body->has_body) {
             if (!find_builtin(body, lowering->emulator->module->address_bytes, call))
                 lower_refuse(lowering, "the function `%.100s` has no body", body->face.name);
         } else if (!call_fits(call, body)) {

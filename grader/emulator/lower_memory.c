@@ -178,8 +178,11 @@ static step_handler choose_handler(struct lowering *lowering, const struct acces
         return again ? lanes->load_global_32_again : lanes->load_global_32;
     }
     if (access->space == PTX_LOCAL && access->element_bytes == 4 && access->register_bytes == 4 &&
-        (access->count & (access->count - 1)) == 0)
+        (access->count & (access->count - 1)) == 0) {
+        if (access->count == 1)
+            return access->is_store ? lanes->store_local_one : lanes->load_local_one;
         return access->is_store ? lanes->store_local_32 : lanes->load_local_32;
+    }
     if (access->space == PTX_SHARED && access->element_bytes == 4 && access->register_bytes == 4 &&
         access->count == 1 && access->registers[0] != UINT32_MAX)
         return access->is_store ? lanes->store_shared_32 : lanes->load_shared_32;
@@ -223,6 +226,7 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
     access->space = space_of(instruction);
     access->is_strong = lower_choose(instruction, strong, COUNT_OF(strong)) >= 0;
     access->is_volatile = lower_has(instruction, "volatile");
+    access->line = fault_line(instruction);
     uint32_t base = lower_address(lowering, address, access);
     data_registers(lowering, data, type, access);
     if (lower_refused(lowering))
@@ -237,6 +241,9 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
         lowering->kernel->small_shared = true;
     if (lower_refused(lowering) || lower_broadcast(lowering, access))
         return;
+    const struct ptx_operand *at = &address->children[0];
+    access->is_uniform = at->kind == PTX_OPERAND_REGISTER && lowering->invariant[at->index] &&
+                         access->address != ADDRESS_FRAME;
     struct op *op = lower_step(lowering, choose_handler(lowering, access, base));
     op->a = base;
     op->detail = access;

@@ -93,7 +93,9 @@ struct access {
     bool is_strong; /* volatile, relaxed, acquire …: others may change it */
     bool is_volatile;
     bool is_async;          /* cp.async: done when it is waited for */
+    bool is_uniform;        /* all lanes have the same address */
     bool counted;           /* parameters of functions are no traffic */
+    unsigned line;          /* for race checks: of the source, else of the PTX */
     uint8_t element_bytes;  /* in memory */
     uint8_t register_bytes; /* of one lane of each register */
     uint8_t count;          /* elements: 1, 2, 4, 8 */
@@ -117,6 +119,8 @@ struct program { /* one function, in the form that warps execute */
     uint32_t register_bytes;
     const struct constant *constants;
     size_t constant_count;
+    struct op *invariants; /* run once for a register file (invariants.c) */
+    size_t invariant_count;
     uint32_t local_bytes;       /* frame: depots, and parameters of it and of what it calls */
     uint32_t end_op;            /* where a function ends that has no ret */
     uint32_t argument_bytes;    /* entries: size of the parameter block */
@@ -349,6 +353,7 @@ struct runner {
     bool warp_done[CAP_BLOCK_THREADS / LANES];
     unsigned warp_count, warps_done;
     uint32_t barrier_arrived[BARRIERS]; /* threads that arrived by bar.arrive */
+    uint32_t barrier_waiting;           /* a bit for each barrier at which somebody may wait */
     uint32_t threads_live;
     struct warp *spare;
     uint64_t memory_used; /* of warps and frames */
@@ -392,7 +397,8 @@ struct lanes {
     void (*blend)(void *into, const void *from, uint32_t mask, enum width width);
     step_handler load_global_32, store_global_32; /* the common case: 32 bits, 64-bit address */
     step_handler load_global_32_again, store_global_32_again; /* … same address register */
-    step_handler load_local_32, store_local_32; /* words of one offset, one or several */
+    step_handler load_local_32, store_local_32;               /* several words of one offset */
+    step_handler load_local_one, store_local_one;
     step_handler load_shared_32, store_shared_32;
     lane_handler broadcast_32, broadcast_64; /* op->detail: what every lane gets */
 };

@@ -330,6 +330,8 @@ bool registers_assign(struct lowering *lowering)
     if (!small) {
         for (uint32_t i = 0; i < live.count; ++i)
             lowering->slots[live.registers[i]] = lower_slot(lowering, (enum width)live.widths[i]);
+        lowering->invariant = arena_array(arena, declared, sizeof(bool));
+        lowering->failed = lowering->failed || lowering->invariant == NULL;
         return !lowering->failed;
     }
     for (uint32_t i = 0; i < live.count; ++i)
@@ -339,8 +341,15 @@ bool registers_assign(struct lowering *lowering)
         return false;
     keep_parameters(&live, doubtful, own);
     spread_doubt(&live, doubtful);
+    lowering->doubtful = arena_array(arena, declared, sizeof(bool));
+    if (lowering->doubtful == NULL)
+        return false;
     for (uint32_t i = 0; i < live.count; ++i)
-        own[i] = own[i] || doubtful[i];
+        lowering->doubtful[live.registers[i]] = doubtful[i];
+    if (!invariants_find(lowering))
+        return false;
+    for (uint32_t i = 0; i < live.count; ++i)
+        own[i] = own[i] || doubtful[i] || lowering->invariant[live.registers[i]];
     find_intervals(&live);
     if (!scan(&live, own))
         return false;
