@@ -35,6 +35,18 @@ void local_write(struct warp *warp, unsigned lane, uint32_t offset, const void *
     }
 }
 
+static bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes)
+{
+    while (bytes > 0) {
+        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
+        if (!known_test(warp->local_known, local_place(offset, lane), part))
+            return false;
+        offset += part;
+        bytes -= part;
+    }
+    return true;
+}
+
 /* With what is known of the bytes. */
 void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, uint32_t bytes)
 {
@@ -46,18 +58,6 @@ void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, ui
         for (uint32_t b = 0; b < part; ++b)
             local_set_known(warp, lane, to + i + b, 1, local_is_known(warp, lane, from + i + b, 1));
     }
-}
-
-bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes)
-{
-    while (bytes > 0) {
-        uint32_t part = 4 - offset % 4 < bytes ? 4 - offset % 4 : bytes;
-        if (!known_test(warp->local_known, local_place(offset, lane), part))
-            return false;
-        offset += part;
-        bytes -= part;
-    }
-    return true;
 }
 
 void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes, bool known)
@@ -75,7 +75,7 @@ void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t
 
 /* ---- Where a lane's access goes ------------------------------------------------------------- */
 
-uint64_t access_lane_address(const struct warp *warp, const struct op *op,
+static uint64_t lane_address(const struct warp *warp, const struct op *op,
                              const struct access *access, unsigned lane)
 {
     uint64_t address = 0;
@@ -144,7 +144,7 @@ struct place {
 static struct place settle(struct warp *warp, const struct op *op, const struct access *access,
                            unsigned lane, unsigned bytes, bool is_store)
 {
-    struct place place = {.address = access_lane_address(warp, op, access, lane)};
+    struct place place = {.address = lane_address(warp, op, access, lane)};
     const uint64_t written = place.address;
     struct runner *runner = warp->runner;
     place.space = settle_space(access->space, &place.address);

@@ -188,8 +188,7 @@ static struct warp *begin_warp(struct runner *runner, unsigned number)
     const unsigned left = launch->block_threads - number * LANES;
     warp->runner = runner;
     warp->number = number;
-    warp->existing = left >= LANES ? FULL_MASK : (UINT32_C(1) << left) - 1;
-    warp->live = warp->existing;
+    warp->live = left >= LANES ? FULL_MASK : (UINT32_C(1) << left) - 1;
     warp->patience = 0;
     warp->turn = 0;
     warp->others = warp->in_turn = false;

@@ -230,7 +230,8 @@ bool heap_was_freed(struct heap *heap, uint64_t address)
     return freed;
 }
 
-const char *heap_refuses(struct heap *heap, uint64_t offset)
+/* Why free() cannot have it; NULL: it can. */
+static const char *free_trouble(const struct heap *heap, uint64_t offset)
 {
     const uint32_t owner = offset < CAP_HEAP_BYTES ? heap->owner[offset / GRANULE] : 0;
     if (owner == 0 || heap->chunks[owner - 1].offset != offset)
@@ -245,7 +246,7 @@ static void free_lane(struct warp *warp, const struct op *op, unsigned lane, uin
         return;
     (void)pthread_mutex_lock(&heap->lock);
     const uint64_t offset = heap->region == NULL ? UINT64_MAX : address - heap->region->base;
-    const char *trouble = heap_refuses(heap, offset);
+    const char *trouble = free_trouble(heap, offset);
     if (trouble == NULL)
         heap->chunks[heap->owner[offset / GRANULE] - 1].freed = true;
     (void)pthread_mutex_unlock(&heap->lock);

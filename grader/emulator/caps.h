@@ -9,7 +9,6 @@
 /* Text */
 #define CAP_TEXT_BYTES ((size_t)32 << 20)
 #define CAP_NAME_BYTES ((size_t)64 << 10) /* mangled names of templates are long */
-#define CAP_STRING_BYTES ((size_t)64 << 10)
 #define CAP_SCOPE_DEPTH 64
 #define CAP_OPERAND_DEPTH 4 /* [ { a, b } ] */
 #define CAP_OPERANDS 1024   /* of one instruction, lists included */

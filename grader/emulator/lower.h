@@ -13,7 +13,6 @@ struct lowering {
     struct program *program;
     bool failed;   /* no memory */
     bool hopeless; /* the refusal is about the function as a whole */
-    bool checks;
     size_t op_capacity;
     uint32_t *slots;   /* per register of the function: its offset; UINT32_MAX: not used */
     uint32_t *defined; /* per register: offset of its defined mask; UINT32_MAX: always defined */

@@ -276,7 +276,6 @@ struct warp {
     uint64_t run_first; /* lanes_body.h: the address of lane 0 in the latest 32-bit access … */
     bool is_run;        /* … and whether the others follow it */
     unsigned number;    /* in the block */
-    uint32_t existing;  /* lanes that the block has */
     uint32_t local_top; /* bytes of local memory that the running frame may touch */
     uint8_t *local, *local_known;
     uint32_t local_capacity;   /* bytes a thread */
@@ -293,7 +292,6 @@ struct warp {
     bool in_turn;                /* groups go in turn in this slice, not those behind first */
     struct group groups[LANES];
     struct record records[RECORDS];
-    struct frame *entry_frame;
     struct frame *spare_frames;
     struct warp *next_spare;
     const uint32_t (*tid)[LANES]; /* x, y, z */
@@ -489,7 +487,11 @@ bool frame_extend(struct warp *warp, uint64_t bytes, const struct op *site);
  * over (reported). */
 bool runner_more_budget(struct warp *warp, const struct op *op);
 
-/* lower_memory.c: the arguments and results of a call have the sizes that the function wants. */
+/* outcome.c */
+int outcome_collect(struct emulator_result *result, struct launch *launch, struct runner *runners,
+                    unsigned count, struct error *err);
+
+/* lower_call.c: the arguments and results of a call have the sizes that the function wants. */
 bool call_fits(const struct call *call, const struct ptx_body *body);
 
 /* builtin.c: vprintf, malloc, free, __assertfail */
@@ -502,14 +504,11 @@ enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct access *access,
                            unsigned lane, enum access_kind kind, unsigned bytes,
                            enum ptx_space *space, uint64_t *address);
-uint64_t access_lane_address(const struct warp *warp, const struct op *op,
-                             const struct access *access, unsigned lane);
 /* Local memory of one lane: bytes [offset, offset + bytes) of its own. */
 void local_read(const struct warp *warp, unsigned lane, uint32_t offset, void *to, uint32_t bytes);
 void local_write(struct warp *warp, unsigned lane, uint32_t offset, const void *from,
                  uint32_t bytes);
 void local_copy(struct warp *warp, unsigned lane, uint32_t to, uint32_t from, uint32_t bytes);
-bool local_is_known(const struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes);
 void local_set_known(struct warp *warp, unsigned lane, uint32_t offset, uint32_t bytes, bool known);
 
 /* shared.c */
@@ -572,7 +571,6 @@ void fault_leak(struct runner *runner, const struct op *site, uint64_t allocatio
 /* builtin.c: is [offset, offset + bytes) of the heap inside one allocation that is not freed? */
 bool heap_holds(struct heap *heap, uint64_t offset, unsigned bytes);
 bool heap_was_freed(struct heap *heap, uint64_t address);
-const char *heap_refuses(struct heap *heap, uint64_t offset); /* why free() cannot have it */
 
 /* special.c: %tid and the like */
 enum special {

@@ -79,6 +79,15 @@ struct ptx_constant ptx_parse_constant(struct ptx_parser *parser, unsigned depth
 /* True when the current token is .reg, .global and the like. */
 bool ptx_at_space(const struct ptx_parser *parser);
 /* One or more declarators up to and with the ';'. */
+/* ptx_operand.c. `budget`: how many more operands the instruction may have. */
+struct ptx_operand_list {
+    struct ptx_operand *items;
+    size_t count, capacity;
+};
+struct ptx_operand ptx_parse_operand(struct ptx_parser *parser, unsigned depth, size_t *budget);
+void ptx_add_operand(struct ptx_parser *parser, struct ptx_operand_list *list,
+                     const struct ptx_operand *operand);
+
 /* Gives a register its numbers in the function that is being parsed. */
 void ptx_number_register(struct ptx_parser *parser, struct ptx_symbol *symbol);
 void ptx_parse_declaration(struct ptx_parser *parser, bool is_extern);

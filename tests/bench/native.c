@@ -45,7 +45,8 @@ void native_indexed(const float *restrict input, float *restrict output, size_t 
     }
 }
 
-/* ---- The twins of kernels.cu: one turn of the outer loops a CUDA thread ------------------------ */
+/* ---- The twins of kernels.cu: one turn of the outer loops a CUDA thread ------------------------
+ */
 
 void native_product(const float *restrict a, const float *restrict b, float *restrict c, int n,
                     int begin, int end)

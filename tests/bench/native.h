@@ -10,4 +10,11 @@ void native_wide(const float *restrict input, float *restrict output, size_t beg
 void native_indexed(const float *restrict input, float *restrict output, size_t begin, size_t end,
                     int shift);
 
+/* The kernels of kernels.cu: rows (or blocks) [begin, end). */
+void native_product(const float *restrict a, const float *restrict b, float *restrict c, int n,
+                    int begin, int end);
+void native_reduce(const int *restrict in, int *restrict out, int n, int blocks, int threads,
+                   int begin, int end);
+void native_mandelbrot(int *restrict out, int side, int most, int begin, int end);
+
 #endif
