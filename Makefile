@@ -11,6 +11,7 @@
 #   SANITIZE=address,undefined  build with sanitizers, in a folder of its own
 #   PREFIX=/usr/local DESTDIR=  where install puts things
 #   ZSH_COMPLETIONS=FOLDER      below PREFIX, for zsh (default: share/zsh/site-functions)
+#   CLASS="300 3000"            class sizes that bench grades
 #   BUNDLE_TESTS=1              the bundle holds the test programs too
 #   FAULTS=25                   calls of each kind that check lets fail; all: each one
 #   SECONDS=60                  how long fuzz works on each target
@@ -154,6 +155,7 @@ $(ATTACK_OBJECTS) $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o: \
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d $(BUILD)/tests/mutant_words.d \
          $(ATTACK_OBJECTS:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/faults/*.d) \
+         $(BUILD)/tests/bench_class.d \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -279,9 +281,16 @@ $(BUILD)/tests/bench/bench: $(BENCH_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
+$(BUILD)/tests/bench_class: $(BUILD)/tests/bench_class.o $(BUILD)/libspillway.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# CLASS="300 3000" also compares a large class with a small one: that takes half an hour.
+CLASS ?= 300
 .PHONY: bench
-bench: $(SPILLWAY) $(BUILD)/tests/bench/bench  ## speed, as ratios beside their bars (needs nvcc)
-	$(Q)$(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc'
+bench: $(SPILLWAY) $(BUILD)/tests/bench/bench $(BUILD)/tests/bench_class  ## speed, as ratios beside their bars (needs nvcc; CLASS=)
+	$(Q)status=0; $(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc' || status=$$?; \
+	 $(BUILD)/tests/bench_class $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc' $(CLASS) || status=$$?; exit $$status
 
 .PHONY: check-labs
 check-labs: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants  ## the labs' tests: reference, starter, mutants

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "batch_crew.h"
-#include "batch_progress.h"
+#include "batch_session.h"
 #include "exports.h"
 #include "number.h"
 #include "process.h"
@@ -18,17 +17,6 @@
 #define TRIES 2
 
 /* ---- Before anything is graded ----------------------------------------------------------------*/
-
-struct session {
-    struct batch batch;
-    const struct batch_options *options;
-    struct batch_result *result;
-    struct gradebook *book; /* owned */
-    int lock;               /* owned; -1: none */
-    struct pool *pool;      /* owned */
-    struct batch_progress progress;
-    struct late_policy policy; /* what counts, also where no option says so */
-};
 
 static int make_folder(struct session *s, struct error *err)
 {
@@ -248,7 +236,7 @@ static int take_trouble(struct session *s, struct batch_item *item, bool *again,
     return gradebook_record_trouble(s->book, item->student->id, item->err.text, err);
 }
 
-static int take_item(struct session *s, struct batch_item *item, struct error *err)
+int session_take(struct session *s, struct batch_item *item, struct error *err)
 {
     int status = 0;
     bool again = false;
@@ -263,6 +251,7 @@ static int take_item(struct session *s, struct batch_item *item, struct error *e
         status = take_trouble(s, item, &again, err);
         break;
     case ITEM_UNDERWAY:
+        return session_shard(s, item, err);
     case ITEM_STOPPED:
         return 0;
     }
@@ -286,13 +275,15 @@ static void count_stages(struct session *s)
     s->progress.waiting = left > s->progress.running ? left - s->progress.running : 0;
 }
 
-static int grade_all(struct session *s, struct error *err)
+/* Until each is finished, or for another machine to grade. */
+static int run_pool(struct session *s, struct error *err)
 {
+    const size_t *finished = &s->result->finished;
     int status = 0;
-    while (status == 0 && s->result->finished < s->batch.item_count && !process_interrupted()) {
+    while (status == 0 && *finished + s->sharded < s->batch.item_count && !process_interrupted()) {
         size_t index = pool_wait(s->pool, WAIT_NS);
         if (index != POOL_DONE)
-            status = take_item(s, &s->batch.items[index], err);
+            status = session_take(s, &s->batch.items[index], err);
         if (s->progress.terminal) {
             count_stages(s);
             batch_progress_show(&s->progress, false);
@@ -302,10 +293,31 @@ static int grade_all(struct session *s, struct error *err)
     /* What was finished while the others were told to stop. */
     for (size_t index; status == 0 && (index = pool_wait(s->pool, 0)) != POOL_DONE;)
         if (s->batch.items[index].end != ITEM_TROUBLE)
-            status = take_item(s, &s->batch.items[index], err);
-    if (status == 0 && s->result->finished < s->batch.item_count)
+            status = session_take(s, &s->batch.items[index], err);
+    if (status == 0 && *finished + s->sharded < s->batch.item_count)
         status = error_set(err, ERROR_INTERRUPTED, "interrupted");
     return status;
+}
+
+static int grade_all(struct session *s, struct error *err)
+{
+    enum crew_source source = s->batch.elsewhere ? CREW_FETCH_ALONE : CREW_FETCH;
+    batch_progress_begin(&s->progress, s->batch.item_count);
+    int status = crew_start(&s->pool, &s->batch, source, err);
+    if (status == 0)
+        status = run_pool(s, err);
+    if (status == 0 && s->sharded > 0)
+        status = session_grade_on_slurm(s, err);
+    batch_progress_end(&s->progress);
+    return status;
+}
+
+static int find_machine(struct session *s, struct error *err)
+{
+    s->batch.elsewhere = s->options->on_slurm;
+    int status = s->batch.elsewhere ? shard_make_folders(s->options->folder, err)
+                                    : crew_find_machine(&s->batch, err);
+    return status == 0 ? batch_settings(&s->batch, err) : -1;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------*/
@@ -346,15 +358,10 @@ int batch_run(struct batch_result *ret, const struct batch_options *options, str
                         .batch = {.options = options, .now_s = (int64_t)time(NULL)}};
     (void)pthread_mutex_init(&s.batch.numbers_lock, NULL);
     int status = -1;
-    if (make_folder(&s, err) == 0 && open_book(&s, err) == 0 &&
-        crew_find_machine(&s.batch, err) == 0 && batch_settings(&s.batch, err) == 0 &&
+    if (make_folder(&s, err) == 0 && open_book(&s, err) == 0 && find_machine(&s, err) == 0 &&
         select_students(&s, err) == 0) {
         ret->seed = s.batch.seed;
-        batch_progress_begin(&s.progress, s.batch.item_count);
-        status = crew_start(&s.pool, &s.batch, err);
-        if (status == 0)
-            status = grade_all(&s, err);
-        batch_progress_end(&s.progress);
+        status = grade_all(&s, err);
         if (status == 0)
             status = finish(&s, err);
     }

@@ -17,6 +17,7 @@
 #include "pipeline.h"
 #include "pushlog.h"
 #include "repo_fetch.h"
+#include "slurm.h"
 #include "summary.h"
 
 struct batch_options {
@@ -43,6 +44,10 @@ struct batch_options {
     bool failed, retry, has_since;
     int64_t since_s;
     bool force; /* also what has not changed */
+    /* Where */
+    bool on_slurm;
+    struct slurm_options slurm;
+    size_t per_task; /* students of one Slurm task; 0: so that there are at most 500 tasks */
     /* By hand, and what is written */
     const struct overrides *overrides; /* NULL: none */
     const struct canvas *canvas;       /* NULL: no canvas.csv */

@@ -2,7 +2,9 @@
 
 #include <sched.h>
 
+#include "process.h"
 #include "run_survey.h"
+#include "shard.h"
 
 #define FETCH_THREADS_MOST 8 /* more make servers refuse */
 
@@ -108,6 +110,25 @@ static size_t work_fetch(void *context, void *state, unsigned thread, size_t ind
     return batch->items[index].end == ITEM_UNDERWAY ? STAGE_WORK : POOL_DONE;
 }
 
+static size_t work_fetch_alone(void *context, void *state, unsigned thread, size_t index)
+{
+    (void)work_fetch(context, state, thread, index);
+    return POOL_DONE;
+}
+
+static size_t work_load(void *context, void *state, unsigned thread, size_t index)
+{
+    (void)state, (void)thread;
+    struct batch *batch = context;
+    struct batch_item *item = &batch->items[index];
+    struct error err = {0};
+    item->began_ns = process_now_ns();
+    if (shard_read_work(batch->options->folder, item->work_key, batch->options->lab, item, &err) !=
+        0)
+        batch_item_fail(item, &err);
+    return item->end == ITEM_UNDERWAY ? STAGE_WORK : POOL_DONE;
+}
+
 static size_t work_work(void *context, void *state, unsigned thread, size_t index)
 {
     (void)state, (void)thread;
@@ -144,26 +165,31 @@ static unsigned cpu_count(void)
     return count > 0 ? (unsigned)count : online > 0 ? (unsigned)online : 1;
 }
 
-int crew_start(struct pool **ret, struct batch *batch, struct error *err)
+int crew_start(struct pool **ret, struct batch *batch, enum crew_source source, struct error *err)
 {
     const struct batch_options *o = batch->options;
     unsigned jobs = o->jobs > 0 ? o->jobs : cpu_count();
     unsigned fetch_jobs = o->fetch_jobs > 0               ? o->fetch_jobs
                           : 2 * jobs > FETCH_THREADS_MOST ? FETCH_THREADS_MOST
                                                           : 2 * jobs;
-    const struct pool_stage stages[STAGE_COUNT] = {
+    struct pool_stage stages[STAGE_COUNT] = {
         [STAGE_FETCH] = {.threads = fetch_jobs,
                          .queue_limit = SIZE_MAX,
-                         .work = work_fetch,
+                         .work = source == CREW_FETCH ? work_fetch : work_fetch_alone,
                          .begin = begin_fetch,
                          .end = end_fetch},
-        [STAGE_WORK] = {.threads = jobs, .queue_limit = 4 * (size_t)jobs, .work = work_work},
+        [STAGE_WORK] = {.threads = source == CREW_FETCH_ALONE ? 0 : jobs,
+                        .queue_limit = 4 * (size_t)jobs,
+                        .work = work_work},
         [STAGE_LANE] = {.threads = batch->gpu_count,
                         .queue_limit = 2 * (size_t)batch->gpu_count,
                         .work = work_lane,
                         .begin = begin_lane,
                         .end = end_lane},
     };
+    if (source == CREW_LOAD)
+        stages[STAGE_FETCH] =
+            (struct pool_stage){.threads = 1, .queue_limit = SIZE_MAX, .work = work_load};
     if (pool_open(ret, stages, STAGE_COUNT, batch, err) != 0)
         return -1;
     if (pool_room(*ret, batch->item_count, err) != 0) {

@@ -1,4 +1,5 @@
-/* batch_crew.h - the machine and the threads that grade. Internal to batch*.c. */
+/* batch_crew.h - the machine and the threads that grade: of a batch on this machine, or of one task
+ * of a cluster. Internal to batch*.c and shard*.c. */
 #ifndef SPILLWAY_BATCH_CREW_H
 #define SPILLWAY_BATCH_CREW_H
 
@@ -10,7 +11,14 @@
 int crew_find_machine(struct batch *batch, struct error *err);
 void crew_release(struct batch *batch);
 
+/* What the first stage does with an item. */
+enum crew_source {
+    CREW_FETCH,       /* its repo is fetched, and what came is graded */
+    CREW_FETCH_ALONE, /* its repo is fetched, and that is all */
+    CREW_LOAD,        /* what another machine fetched is read from a file and graded */
+};
+
 /* Starts the threads and gives them all of batch->items. */
-int crew_start(struct pool **ret, struct batch *batch, struct error *err);
+int crew_start(struct pool **ret, struct batch *batch, enum crew_source source, struct error *err);
 
 #endif

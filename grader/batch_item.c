@@ -12,14 +12,13 @@
 
 int batch_settings(struct batch *batch, struct error *err)
 {
-    const struct machine_options *machine = &batch->machine.options;
-    struct digest digest;
+    const struct machine_options *machine = &batch->options->machine;
+    struct digest digest, program;
     struct digester digester;
+    if (digest_file(&program, "/proc/self/exe", err) != 0)
+        return -1;
     digester_begin(&digester);
-    digester_add_digest(&digester, &batch->recall.toolkit);
-    digester_add_digest(&digester, &batch->recall.program);
-    digester_add_text(&digester, batch->machine.toolchain.nvcc);
-    digester_add_text(&digester, batch->machine.toolchain.found);
+    digester_add_digest(&digester, &program);
     digester_add_text(&digester, batch->options->lab->id);
     digester_add_number(&digester, batch->seed);
     digester_add_number(&digester, batch->options->elements);
@@ -27,12 +26,20 @@ int batch_settings(struct batch *batch, struct error *err)
         char name[ARCH_NAME_BYTES];
         digester_add_text(&digester, arch_name(machine->archs[i], "sm_", name));
     }
-    digester_add_text(&digester, executor_word(batch->machine.choice.executor));
-    digester_add_text(&digester, batch->machine.choice.gpu.name);
-    digester_add_text(&digester, batch->machine.choice.why);
-    digester_add_number(&digester, machine->threads);
     digester_add_number(&digester, machine->launch_seconds);
     digester_add_text(&digester, batch->options->path);
+    if (batch->elsewhere) {
+        digester_add_text(&digester, machine->executor);
+        digester_add_text(&digester, machine->nvcc);
+    } else {
+        digester_add_digest(&digester, &batch->recall.toolkit);
+        digester_add_text(&digester, batch->machine.toolchain.nvcc);
+        digester_add_text(&digester, batch->machine.toolchain.found);
+        digester_add_text(&digester, executor_word(batch->machine.choice.executor));
+        digester_add_text(&digester, batch->machine.choice.gpu.name);
+        digester_add_text(&digester, batch->machine.choice.why);
+        digester_add_number(&digester, batch->machine.options.threads);
+    }
     if (digester_end(&digester, &digest, err) != 0)
         return -1;
     (void)digest_hex(&digest, batch->settings);
@@ -54,6 +61,12 @@ static bool word_of_key(const char *key, size_t index, char *into, size_t size)
     memcpy(into, key, length);
     into[length] = '\0';
     return length > 0;
+}
+
+const char *batch_item_key(const char *key, char into[DIGEST_HEX_BYTES])
+{
+    (void)word_of_key(key, 0, into, DIGEST_HEX_BYTES);
+    return into;
 }
 
 /* Gives the attempt its key. True when the latest attempt was made from the same. */
@@ -99,6 +112,10 @@ void batch_item_reset(struct batch_item *item)
     pipeline_release(&item->pipeline);
     submission_release(&item->submission);
     attempt_release(&item->attempt);
+    bytes_release(&item->answers);
+    free(item->answers_problem);
+    item->answers_problem = NULL;
+    item->sharded = false;
     item->end = ITEM_UNDERWAY;
     item->passing = false;
     item->err = (struct error){0};
@@ -286,6 +303,12 @@ static int take_files(const struct batch *batch, struct batch_item *item,
     if (good)
         good = submission_take_answers(submission, answers->found ? &answers->content : NULL,
                                        answers->problem, err) == 0;
+    if (good && batch->elsewhere)
+        good = copy_text(&item->answers_problem, answers->problem);
+    if (batch->elsewhere) {
+        item->answers = answers->content;
+        answers->content = (struct bytes){0};
+    }
     bool same = settle_key(batch, item, &digester, err);
     if (same)
         item->end = ITEM_UNCHANGED;
@@ -337,6 +360,27 @@ static int prepare_numbers(struct batch *batch, struct error *err)
     return status;
 }
 
+void batch_item_complete(struct batch_item *item, struct attempt *graded)
+{
+    struct attempt *attempt = &item->attempt;
+    free(graded->commit);
+    free(graded->chosen);
+    free(graded->key);
+    graded->commit = steal_pointer(&attempt->commit);
+    graded->chosen = steal_pointer(&attempt->chosen);
+    graded->has_handed_in = attempt->has_handed_in;
+    graded->handed_in = attempt->handed_in;
+    graded->handed_in_from = steal_pointer(&attempt->handed_in_from);
+    graded->warnings = steal_pointer(&attempt->warnings);
+    graded->explanation = steal_pointer(&attempt->explanation);
+    graded->key = steal_pointer(&attempt->key);
+    graded->state = steal_pointer(&attempt->state);
+    attempt_release(attempt);
+    *attempt = *graded;
+    *graded = (struct attempt){0};
+    item->end = ITEM_ATTEMPT;
+}
+
 static int run_and_judge(struct batch_item *item, struct error *err)
 {
     struct attempt graded;
@@ -347,22 +391,9 @@ static int run_and_judge(struct batch_item *item, struct error *err)
     item->pipeline.grade.duration_ns = 0;
     if (attempt_from_grade(&graded, &item->pipeline.grade, err) != 0)
         return -1;
-    struct attempt *attempt = &item->attempt;
-    free(graded.commit);
-    free(graded.chosen);
-    graded.commit = steal_pointer(&attempt->commit);
-    graded.chosen = steal_pointer(&attempt->chosen);
-    graded.has_handed_in = attempt->has_handed_in;
-    graded.handed_in = attempt->handed_in;
-    graded.handed_in_from = steal_pointer(&attempt->handed_in_from);
-    graded.warnings = steal_pointer(&attempt->warnings);
-    graded.explanation = steal_pointer(&attempt->explanation);
-    graded.key = steal_pointer(&attempt->key);
-    graded.state = steal_pointer(&attempt->state);
-    attempt_release(attempt);
-    *attempt = graded;
-    finish_attempt(item);
     pipeline_release(&item->pipeline);
+    batch_item_complete(item, &graded);
+    finish_attempt(item);
     return 0;
 }
 

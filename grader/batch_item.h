@@ -30,6 +30,10 @@ struct batch_item {
     unsigned tries;
     struct error err;
     struct submission submission;
+    struct bytes answers;  /* for another machine: the bytes that the submission's were read from */
+    char *answers_problem; /* owned; or why they could not be */
+    const char *work_key;  /* borrowed; of an item that comes from a file of another machine */
+    bool sharded;          /* it is for another machine to grade */
     struct pipeline pipeline;
     struct attempt attempt;
     int64_t began_ns;
@@ -44,6 +48,7 @@ struct batch {
     struct cache *cache; /* owned */
     struct recall recall;
     char settings[DIGEST_HEX_BYTES]; /* everything but the submission that a grade depends on */
+    bool elsewhere; /* other machines grade: there are neither machine nor cache here */
     int64_t now_s;
     uint64_t seed;
     pthread_mutex_t numbers_lock;
@@ -55,7 +60,8 @@ struct batch {
     size_t item_count;
 };
 
-/* Finds the settings' digest; after machine, recall and seed are set. */
+/* Finds the settings' digest; after machine, recall and seed are set. What another machine has is
+ * not known here, and left out. */
 int batch_settings(struct batch *batch, struct error *err);
 
 enum { STAGE_FETCH, STAGE_WORK, STAGE_LANE, STAGE_COUNT };
@@ -66,6 +72,13 @@ void batch_item_fetch(struct batch *batch, struct batch_item *item, struct repo_
 void batch_item_work(struct batch *batch, struct batch_item *item);
 /* Runs on this GPU and judges. */
 void batch_item_lane(struct batch_item *item, const struct gpu_device *gpu, struct run_lane *lane);
+
+/* Puts what was graded into the item's attempt, which holds what the fetch found. Takes *graded
+ * over, and ends the item. */
+void batch_item_complete(struct batch_item *item, struct attempt *graded);
+
+/* The first word of an attempt's key: a name for all that it was made from. Returns `into`. */
+const char *batch_item_key(const char *key, char into[DIGEST_HEX_BYTES]);
 
 /* Forgets everything but the student and what was known before. */
 void batch_item_reset(struct batch_item *item);

@@ -244,7 +244,7 @@ static int make_or_recall_ptx(struct arch_build *one, const char *folder)
                                     submission->source.content.length, &one->err);
     if (status == 0)
         status = make_ptx(one->target, submission, one->options, folder, &one->err);
-    recall_keep_source(&claim, one->target, status == 0);
+    recall_keep_source(&claim, one->target, submission->lab->source_name, status == 0);
     return status;
 }
 

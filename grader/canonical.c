@@ -4,10 +4,6 @@
 
 #include "slice.h"
 
-/* In place of a line end inside a comment: a file without the comment but with the same lines is
- * another file, since a directive would end there. */
-#define JOINED_LINES '\x01'
-
 struct scan {
     struct slice text;
     size_t at;
@@ -85,7 +81,7 @@ static void block_comment(struct scan *s)
         blank(s, part, plain);
         done += part;
         if (newline != NULL) {
-            const char mark[] = {JOINED_LINES, '\n'};
+            const char mark[] = {CANONICAL_JOINED_LINES, '\n'};
             (void)bytes_append(s->out, mark, sizeof mark);
             ++s->at;
             ++done;
@@ -219,9 +215,9 @@ bool canonical_source(struct bytes *out, const char *source, size_t length)
 {
     *out = bytes_with_limit(length + length / 2 + 2);
     struct scan scan = {.text = {source, length}, .out = out};
-    scan.doubt =
-        length > 0 && (memchr(source, '\0', length) != NULL ||
-                       memchr(source, JOINED_LINES, length) != NULL || has_joined_lines(scan.text));
+    scan.doubt = length > 0 && (memchr(source, '\0', length) != NULL ||
+                                memchr(source, CANONICAL_JOINED_LINES, length) != NULL ||
+                                has_joined_lines(scan.text));
     while (!scan.doubt && scan.at < length)
         step(&scan);
     while (!scan.doubt && out->length > 0 && is_blank(out->data[out->length - 1]))

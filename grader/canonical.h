@@ -10,6 +10,10 @@
 
 #include "bytes.h"
 
+/* In place of a line end inside a comment: a file without the comment but with the same lines is
+ * another file, since a directive would end there. */
+#define CANONICAL_JOINED_LINES '\x01'
+
 /* CUDA C++ source without the words of its comments: every byte of them becomes a blank (a line end
  * inside one, a mark of its own), blanks at the end of lines and of the file go. Tokens, their
  * lines and columns stay. False, and *out is empty, when the text holds what a scan of this kind

@@ -7,12 +7,14 @@
 #include "progress.h"
 
 #define STUDENTS_MOST 1000 /* named with --student */
+#define SBATCH_OPTIONS_MOST 50
 
 struct command {
     struct batch_options batch;
     struct machine_options machine;
     const char *roster_path, *override_path, *pushed_path, *zone_text, *deadline_text, *since_text;
-    const char *late_text, *lab_id, *canvas_path, *canvas_column;
+    const char *late_text, *lab_id, *canvas_path, *canvas_column, *gres_text;
+    const char *sbatch_options[SBATCH_OPTIONS_MOST];
     const char *students[STUDENTS_MOST];
     char *student_lists[STUDENTS_MOST]; /* owned */
     size_t student_list_count;
@@ -64,6 +66,13 @@ static const char usage[] =
     "  --sandbox MODE        on (default), auto or off\n"
     "  --elements N          elements of the full-size launches (default: the lab's)\n"
     "  --launch-seconds N    stop a kernel that has not ended after N s (default: 20)\n"
+    "Where:\n"
+    "  --engine KIND         local (default), or slurm: fetch here, grade on a cluster\n"
+    "  --partition NAME      of Slurm, like the following\n"
+    "  --time LIMIT          of one task, as in 2:00:00\n"
+    "  --gres LIST           what a task needs (default: gpu:1, without a GPU none)\n"
+    "  --per-task N          students of one task\n"
+    "  --sbatch OPTION       one more option for sbatch, as it is\n"
     "What is written:\n"
     "  --override FILE       points set by hand (CSV: student, mark, points, reason)\n"
     "  --canvas FILE         also canvas.csv, made from this export of Canvas\n"
@@ -78,7 +87,9 @@ static const char usage[] =
     "  spillway batch roster.csv --lab day17-registers --out results\n"
     "  spillway batch roster.csv --lab day17-registers --out results \\\n"
     "    --deadline '2026-03-29 23:59 Europe/Berlin' --late percent=10,days=3\n"
-    "  spillway batch roster.csv --lab day17-registers --out results --retry\n";
+    "  spillway batch roster.csv --lab day17-registers --out results --retry\n"
+    "  spillway batch roster.csv --lab day17-registers --out results \\\n"
+    "    --engine slurm --partition gpu --time 30 --sbatch -c4\n";
 
 /* ---- Options ---------------------------------------------------------------------------------*/
 
@@ -110,7 +121,13 @@ enum {
     OPT_OVERRIDE,
     OPT_CANVAS,
     OPT_CANVAS_COLUMN,
-    OPT_PUBLISH
+    OPT_PUBLISH,
+    OPT_ENGINE,
+    OPT_PARTITION,
+    OPT_TIME,
+    OPT_GRES,
+    OPT_PER_TASK,
+    OPT_SBATCH
 };
 
 static const struct option long_options[] = {
@@ -143,6 +160,12 @@ static const struct option long_options[] = {
     {"canvas",         required_argument, NULL, OPT_CANVAS},
     {"canvas-column",  required_argument, NULL, OPT_CANVAS_COLUMN},
     {"publish",        no_argument,       NULL, OPT_PUBLISH},
+    {"engine",         required_argument, NULL, OPT_ENGINE},
+    {"partition",      required_argument, NULL, OPT_PARTITION},
+    {"time",           required_argument, NULL, OPT_TIME},
+    {"gres",           required_argument, NULL, OPT_GRES},
+    {"per-task",       required_argument, NULL, OPT_PER_TASK},
+    {"sbatch",         required_argument, NULL, OPT_SBATCH},
     {"help",           no_argument,       NULL, OPTIONS_HELP},
     {NULL, 0, NULL, 0},
     /* clang-format on */
@@ -198,6 +221,9 @@ static bool keep_text(struct command *c, int option, const char *value)
         {OPT_OVERRIDE, &c->override_path},
         {OPT_CANVAS, &c->canvas_path},
         {OPT_CANVAS_COLUMN, &c->canvas_column},
+        {OPT_PARTITION, &c->batch.slurm.partition},
+        {OPT_TIME, &c->batch.slurm.time},
+        {OPT_GRES, &c->gres_text},
     };
     for (size_t i = 0; i < COUNT_OF(texts); ++i)
         if (texts[i].option == option) {
@@ -205,6 +231,30 @@ static bool keep_text(struct command *c, int option, const char *value)
             return true;
         }
     return false;
+}
+
+static int take_slurm_option(struct command *c, int option, const char *value, struct error *err)
+{
+    struct batch_options *batch = &c->batch;
+    uint64_t number = 0;
+    switch (option) {
+    case OPT_ENGINE:
+        batch->on_slurm = strcmp(value, "slurm") == 0;
+        return batch->on_slurm || strcmp(value, "local") == 0
+                   ? 0
+                   : options_refuse(err, "--engine", value, "local or slurm");
+    case OPT_PER_TASK:
+        if (options_number(&number, "--per-task", value, 1, 100000, "", err) != 0)
+            return -1;
+        batch->per_task = number;
+        return 0;
+    default:
+        if (batch->slurm.extra_count >= SBATCH_OPTIONS_MOST)
+            return error_set(err, ERROR_USAGE, "--sbatch: at most %d times", SBATCH_OPTIONS_MOST);
+        c->sbatch_options[batch->slurm.extra_count++] = value;
+        batch->slurm.extra = c->sbatch_options;
+        return 0;
+    }
 }
 
 static int take_option(struct command *c, int option, const char *value, struct error *err)
@@ -251,6 +301,10 @@ static int take_option(struct command *c, int option, const char *value, struct 
             return -1;
         batch->elements = number;
         return 0;
+    case OPT_ENGINE:
+    case OPT_PER_TASK:
+    case OPT_SBATCH:
+        return take_slurm_option(c, option, value, err);
     case OPT_LAUNCH_SECONDS:
         return take_count(&batch->machine.launch_seconds, "--launch-seconds", value, 0, 86400, err);
     default:
@@ -287,6 +341,12 @@ static int parse_options(struct command *c, int argc, char **argv, struct error 
         return error_set(err, ERROR_USAGE, "--tag and --head choose different commits: take one");
     if (c->batch.tag_pattern != NULL)
         c->batch.choice = REPO_LAST_TAG;
+    bool no_gpu = strcmp(c->batch.machine.executor, "emulator") == 0 ||
+                  strcmp(c->batch.machine.executor, "none") == 0;
+    if (c->gres_text != NULL)
+        c->batch.slurm.gres = strcmp(c->gres_text, "none") == 0 ? NULL : c->gres_text;
+    else
+        c->batch.slurm.gres = no_gpu ? NULL : "gpu:1";
     return 0;
 }
 

@@ -16,6 +16,7 @@ int cmd_release(int argc, char **argv);
 int cmd_labs(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_batch(int argc, char **argv);
+int cmd_shard(int argc, char **argv);  /* internal: a task of batch_slurm.c */
 int cmd_worker(int argc, char **argv); /* internal: the other end of run.c */
 int cmd_repo(int argc, char **argv);   /* internal: the other end of repo_helper.c */
 

@@ -25,6 +25,7 @@ static const struct command {
     {"doctor", cmd_doctor, "what this machine lacks for grading, and what mends it"},
     {"batch", cmd_batch, "grade a class from its repos"},
     {"worker", cmd_worker, NULL},
+    {"shard", cmd_shard, NULL},
     {"repo", cmd_repo, NULL},
     {NULL, NULL, NULL},
     /* clang-format on */

@@ -1,4 +1,4 @@
-#include "recall.h"
+#include "recall_internal.h"
 
 #include <sys/stat.h>
 
@@ -7,12 +7,6 @@
 #include "numbers_pack.h"
 
 #define CONTENT_VERSION 1 /* of everything below: raise it when a format or a meaning changes */
-
-/* The first number of a content. */
-enum {
-    CONTENT_RESULT = 1,
-    CONTENT_NOT_SHARED, /* look under the exact key */
-};
 
 /* ---- Identities ------------------------------------------------------------------------------ */
 
@@ -66,8 +60,8 @@ int recall_open(struct recall *out, struct cache *cache, const struct toolchain 
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-static int key_of(struct digest *ret, const struct recall *recall, const char *kind,
-                  const struct digest *context, const void *text, size_t length)
+int recall_key(struct digest *ret, const struct recall *recall, const char *kind,
+               const struct digest *context, const void *text, size_t length)
 {
     struct error ignored = {0};
     struct digester digester;
@@ -81,19 +75,19 @@ static int key_of(struct digest *ret, const struct recall *recall, const char *k
 
 /* Takes the claim on the canonical text, and where that says so (or there is none) on the exact
  * bytes. True: *content holds a result, behind its first number. */
-static bool claim_text(struct recall_claim *claim, const struct recall *recall, const char *kind,
+bool recall_claim_text(struct recall_claim *claim, const struct recall *recall, const char *kind,
                        const struct digest *context, struct slice exact,
                        const struct bytes *canonical, struct bytes *content)
 {
     AUTO_FREE char *exact_kind = NULL;
     *content = (struct bytes){0};
     if (asprintf(&exact_kind, "%s, exact", kind) < 0 ||
-        key_of(&claim->exact, recall, exact_kind, context, exact.text, exact.length) != 0)
+        recall_key(&claim->exact, recall, exact_kind, context, exact.text, exact.length) != 0)
         return false; /* without memory nothing is shared */
     claim->cache = recall->cache;
     claim->key = claim->exact;
-    if (canonical != NULL &&
-        key_of(&claim->key, recall, kind, context, bytes_text(canonical), canonical->length) == 0) {
+    if (canonical != NULL && recall_key(&claim->key, recall, kind, context, bytes_text(canonical),
+                                        canonical->length) == 0) {
         claim->shared = true;
         if (cache_claim(recall->cache, &claim->key, content) == CACHE_MINE)
             return false;
@@ -108,7 +102,7 @@ static bool claim_text(struct recall_claim *claim, const struct recall *recall, 
 }
 
 /* *content is empty where there is nothing to keep. */
-static void settle(struct recall_claim *claim, enum recall_outcome outcome,
+void recall_settle(struct recall_claim *claim, enum recall_outcome outcome,
                    const struct bytes *content)
 {
     if (claim->cache == NULL)
@@ -128,7 +122,7 @@ static void settle(struct recall_claim *claim, enum recall_outcome outcome,
     claim->cache = NULL;
 }
 
-static bool digest_of_parts(struct digest *ret, const char *text, struct arch arch)
+bool recall_context(struct digest *ret, const char *text, struct arch arch)
 {
     struct error ignored = {0};
     char name[ARCH_NAME_BYTES];
@@ -139,66 +133,10 @@ static bool digest_of_parts(struct digest *ret, const char *text, struct arch ar
     return digester_end(&digester, ret, &ignored) == 0;
 }
 
-/* ---- Source → PTX ---------------------------------------------------------------------------- */
-
-static bool take_bytes(struct bytes *out, struct slice from, size_t limit)
+bool recall_take_bytes(struct bytes *out, struct slice from, size_t limit)
 {
     *out = bytes_with_limit(limit);
     return from.length <= limit && bytes_append(out, from.text, from.length) == 0;
-}
-
-static bool unpack_target(struct build_target *target, const struct bytes *content)
-{
-    struct unpack from = unpack_from(bytes_text(content), content->length);
-    (void)unpack_number(&from);
-    unpack_text_into(&from, target->problem, sizeof target->problem);
-    target->error_line = (unsigned)unpack_below(&from, UINT32_MAX);
-    struct slice words = unpack_bytes(&from), ptx = unpack_bytes(&from);
-    bool good = unpack_done(&from) && take_bytes(&target->words, words, words.length + 1) &&
-                take_bytes(&target->ptx, ptx, ptx.length + 1);
-    if (!good) {
-        bytes_release(&target->words);
-        bytes_release(&target->ptx);
-        target->problem[0] = '\0';
-        target->error_line = 0;
-    }
-    return good;
-}
-
-bool recall_source(struct recall_claim *claim, const struct recall *recall,
-                   const struct submission *submission, struct build_target *target)
-{
-    *claim = (struct recall_claim){0};
-    struct digest context;
-    if (recall == NULL || !digest_of_parts(&context, submission->lab->source_name, target->arch))
-        return false;
-    const struct bytes *source = &submission->source.content;
-    struct bytes canonical, content;
-    bool shared = canonical_source(&canonical, bytes_text(source), source->length);
-    bool found = claim_text(claim, recall, "source", &context,
-                            (struct slice){bytes_text(source), source->length},
-                            shared ? &canonical : NULL, &content) &&
-                 unpack_target(target, &content);
-    bytes_release(&canonical);
-    bytes_release(&content);
-    return found;
-}
-
-void recall_keep_source(struct recall_claim *claim, const struct build_target *target, bool worked)
-{
-    struct bytes content = bytes_with_limit(LIMIT_CACHE_FILE_BYTES);
-    /* What a clock or a memory limit stopped may go through another time. */
-    bool keep = worked && !target->stopped && claim->cache != NULL;
-    if (keep) {
-        pack_number(&content, CONTENT_RESULT);
-        pack_text(&content, target->problem);
-        pack_number(&content, target->error_line);
-        pack_bytes(&content, target->words.data, target->words.length);
-        pack_bytes(&content, target->ptx.data, target->ptx.length);
-    }
-    bool silent = target->words.length == 0 && target->problem[0] == '\0';
-    settle(claim, !worked ? RECALL_FAILED : silent ? RECALL_SHARED : RECALL_OWN, &content);
-    bytes_release(&content);
 }
 
 /* ---- PTX → machine code ---------------------------------------------------------------------- */
@@ -208,17 +146,17 @@ bool recall_image(struct recall_claim *claim, const struct recall *recall, struc
 {
     *claim = (struct recall_claim){0};
     struct digest context;
-    if (recall == NULL || !digest_of_parts(&context, "ptxas -v -w", arch))
+    if (recall == NULL || !recall_context(&context, "ptxas -v -w", arch))
         return false;
     struct bytes canonical, content;
     bool shared = canonical_ptx(&canonical, ptx, length);
-    bool found = claim_text(claim, recall, "image", &context, (struct slice){ptx, length},
-                            shared ? &canonical : NULL, &content);
+    bool found = recall_claim_text(claim, recall, "image", &context, (struct slice){ptx, length},
+                                   shared ? &canonical : NULL, &content);
     struct unpack from = unpack_from(bytes_text(&content), content.length);
     (void)unpack_number(&from);
     struct slice said = unpack_bytes(&from), code = unpack_bytes(&from);
-    found = found && unpack_done(&from) && take_bytes(words, said, said.length + 1);
-    if (found && !take_bytes(cubin, code, code.length + 1)) {
+    found = found && unpack_done(&from) && recall_take_bytes(words, said, said.length + 1);
+    if (found && !recall_take_bytes(cubin, code, code.length + 1)) {
         bytes_release(words);
         found = false;
     }
@@ -236,7 +174,7 @@ void recall_keep_image(struct recall_claim *claim, enum recall_outcome outcome,
         pack_bytes(&content, words->data, words->length);
         pack_bytes(&content, cubin->data, cubin->length);
     }
-    settle(claim, outcome, &content);
+    recall_settle(claim, outcome, &content);
     bytes_release(&content);
 }
 
@@ -276,9 +214,9 @@ bool recall_run(struct recall_claim *claim, const struct recall *recall,
         return false;
     struct bytes canonical, content;
     bool shared = canonical_ptx(&canonical, bytes_text(&target->ptx), target->ptx.length);
-    bool found = claim_text(claim, recall, "run", &context,
-                            (struct slice){bytes_text(&target->ptx), target->ptx.length},
-                            shared ? &canonical : NULL, &content);
+    bool found = recall_claim_text(claim, recall, "run", &context,
+                                   (struct slice){bytes_text(&target->ptx), target->ptx.length},
+                                   shared ? &canonical : NULL, &content);
     struct unpack from = unpack_from(bytes_text(&content), content.length);
     (void)unpack_number(&from);
     found = found && numbers_unpack(result, numbers, &from);
@@ -296,6 +234,10 @@ void recall_keep_run(struct recall_claim *claim, const struct numbers *numbers,
         pack_number(&content, CONTENT_RESULT);
         numbers_pack(&content, result);
     }
-    settle(claim, result == NULL ? RECALL_FAILED : keep ? RECALL_SHARED : RECALL_OWN, &content);
+    recall_settle(claim,
+                  result == NULL ? RECALL_FAILED
+                  : keep         ? RECALL_SHARED
+                                 : RECALL_OWN,
+                  &content);
     bytes_release(&content);
 }

@@ -10,7 +10,8 @@
  *
  * A result is shared between texts that differ in comments or line tables only where it says
  * nothing about lines: a source about which the compiler had words is shared between equal files
- * alone, and so is a run in which anything but finished launches was seen.
+ * alone, and so is a run in which anything but finished launches was seen. The same code on other
+ * lines is compiled twice, and then, if that made no difference, no more (recall_source.c).
  *
  * Each recall_*() either fills its result and returns true, or returns false: then the caller does
  * the work and calls the matching recall_keep_*(), in any case, since others may be waiting. */
@@ -19,6 +20,7 @@
 
 #include "build.h"
 #include "cache.h"
+#include "line_map.h"
 #include "numbers.h"
 
 struct recall {
@@ -35,6 +37,11 @@ struct recall_claim {
     struct cache *cache; /* NULL: nothing is claimed */
     struct digest key, exact;
     bool shared; /* `key` is that of the canonical text, and differs from `exact` */
+    /* A source's alone: the lines of code by themselves (recall_source.c). */
+    struct digest code;
+    bool code_mine, code_seen;
+    struct line_map map, first; /* owned: of this source, and of the first with this code */
+    struct bytes places;        /* owned: the first one's PTX, with places for lines */
 };
 
 enum recall_outcome {
@@ -48,7 +55,8 @@ enum recall_outcome {
 bool recall_source(struct recall_claim *claim, const struct recall *recall,
                    const struct submission *submission, struct build_target *target);
 /* `worked` false: the machine failed. */
-void recall_keep_source(struct recall_claim *claim, const struct build_target *target, bool worked);
+void recall_keep_source(struct recall_claim *claim, const struct build_target *target,
+                        const char *source_name, bool worked);
 
 /* What build_assemble() fills. */
 bool recall_image(struct recall_claim *claim, const struct recall *recall, struct arch arch,

@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "canonical.h"
 #include "files.h"
+#include "line_map.h"
 #include "pack.h"
 #include "support_toolkit.h"
 
@@ -442,6 +443,56 @@ START_TEST(line_tables_do_not_count)
 }
 END_TEST
 
+/* ---- line_map --------------------------------------------------------------------------------*/
+
+#define FILES "\t.file\t1 \"/submission/x.cu\"\n\t.file\t2 \"/usr/include/h\"\n"
+static const struct {
+    const char *ptx, *places; /* NULL: not to be told */
+} placed[] = {
+    {"\t.loc\t1 2 5\nret;\n" FILES, "\t.loc\t1 1 5\nret;\n" FILES},
+    {"\t.loc\t1 5 0\n\t.loc\t1 6 1\n" FILES, "\t.loc\t1 2 0\n\t.loc\t1 3 1\n" FILES},
+    {"\t.loc\t1 0 5\n" FILES, "\t.loc\t1 0 5\n" FILES},
+    {"\t.loc\t2 77 5\n" FILES, "\t.loc\t2 77 5\n" FILES}, /* a header's lines stay */
+    {"\t.loc\t2 3 29, function_name $L__info_string0, inlined_at 1 6 30\n" FILES,
+     "\t.loc\t2 3 29, function_name $L__info_string0, inlined_at 1 3 30\n" FILES},
+    {"\t.loc\t1 3 5\n" FILES, NULL}, /* a line without code */
+    {"\t.loc\t1 9 5\n" FILES, NULL},
+    {"\t.loc\t1 2 5\n", NULL}, /* no file table */
+    {"\t.loc\t1 2 5\n" FILES "\t.file\t3 \"/other/x.cu\"\n", NULL},
+    {"\t.pragma \"x\";\n\t.loc\t1 2 5\n" FILES, NULL},
+    {"\t.local .align 16 .b8 x[4];\n" FILES, "\t.local .align 16 .b8 x[4];\n" FILES},
+    {"ret;\n" FILES, "ret;\n" FILES},
+};
+
+START_TEST(lines_become_places_and_places_lines)
+{
+    static const char source[] = "// 1\nint a; // 2\n/* 3\n */\nint b;\nint c;";
+    struct bytes canonical, code, places, back;
+    struct line_map map;
+    ck_assert(canonical_source(&canonical, source, sizeof source - 1));
+    ck_assert(line_map_make(&map, &code, &canonical));
+    ck_assert_uint_eq(map.count, 3);
+    ck_assert_uint_eq(map.lines[0], 2);
+    ck_assert_uint_eq(map.lines[2], 6);
+    ck_assert_str_eq(bytes_text(&code), "int a;\nint b;\nint c;\n");
+    struct slice ptx = {placed[_i].ptx, strlen(placed[_i].ptx)};
+    bool told = line_map_to_places(&places, ptx, "x.cu", &map);
+    ck_assert_msg(told == (placed[_i].places != NULL), "%s", placed[_i].ptx);
+    if (told) {
+        ck_assert_str_eq(bytes_text(&places), placed[_i].places);
+        ck_assert(
+            line_map_to_lines(&back, (struct slice){places.data, places.length}, "x.cu", &map));
+        ck_assert_str_eq(bytes_text(&back), placed[_i].ptx);
+        bytes_release(&back);
+    }
+    ck_assert(!line_map_all_differ(&map, &map));
+    bytes_release(&places);
+    bytes_release(&code);
+    bytes_release(&canonical);
+    line_map_release(&map);
+}
+END_TEST
+
 Suite *suite_cache(void)
 {
     Suite *suite = suite_create("cache");
@@ -461,6 +512,7 @@ Suite *suite_cache(void)
                         (int)COUNT_OF(sources));
     tcase_add_test(tests, nul_is_a_doubt);
     tcase_add_loop_test(tests, line_tables_do_not_count, 0, (int)COUNT_OF(modules));
+    tcase_add_loop_test(tests, lines_become_places_and_places_lines, 0, (int)COUNT_OF(placed));
     suite_add_tcase(suite, tests);
     return suite;
 }

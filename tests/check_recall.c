@@ -143,6 +143,63 @@ START_TEST(line_tables_do_not_count_for_machine_code)
 }
 END_TEST
 
+/* Its .loc names the line of the declaration, and $1 goes into the text as well. */
+#define COMPILE_WITH_LINES(extra)                                                                  \
+    COUNT_NVCC "line=$(grep -n 'int a' \"$source\" | cut -d: -f1)\n"                               \
+               "{ sed \"s/^\\tret;/\\t.loc\\t1 $line 5\\n\\tret;/\" \"$here/module.ptx\"\n"        \
+               "printf '" extra "\\t.file\\t1 \"/submission/tiny.cu\"\\n' $line; } > \"$out\"\n"
+
+static void assert_line(const char *source, const char *entry)
+{
+    struct build made;
+    build(&made, source);
+    ck_assert_msg(strstr(bytes_text(&made.targets[0].ptx), entry) != NULL, "%s: %s", source,
+                  bytes_text(&made.targets[0].ptx));
+    ck_assert(made.targets[0].image.assembled);
+    build_release(&made);
+}
+
+START_TEST(the_same_code_on_other_lines_is_compiled_twice)
+{
+    set_up(COMPILE_WITH_LINES(""), FAKE_PTXAS);
+    assert_line("int a;\nint b;\n", "\t.loc\t1 1 5\n");
+    assert_line("// me\nint a;\nint b;\n", "\t.loc\t1 2 5\n");
+    ck_assert_uint_eq(NVCC_CALLS, 2);
+    assert_line("\n\n\nint a;\n/* so\n */\nint b;\n", "\t.loc\t1 4 5\n");
+    assert_line("int a;\n\nint b;\n", "\t.loc\t1 1 5\n");
+    ck_assert_uint_eq(NVCC_CALLS, 2);
+    assert_line("int a; int b;\n", "\t.loc\t1 1 5\n"); /* other lines of code */
+    ck_assert_uint_eq(NVCC_CALLS, 3);
+    tear_down();
+}
+END_TEST
+
+START_TEST(lines_that_stay_prove_nothing)
+{
+    set_up(COMPILE_WITH_LINES(""), FAKE_PTXAS);
+    assert_line("int a;\nint b;\n", "\t.loc\t1 1 5\n");
+    assert_line("int a;\n\nint b;\n", "\t.loc\t1 1 5\n");
+    assert_line("int a;\n\n\nint b;\n", "\t.loc\t1 1 5\n");
+    ck_assert_uint_eq(NVCC_CALLS, 3);
+    assert_line("\nint a;\nint b;\n", "\t.loc\t1 2 5\n");
+    assert_line("\n\nint a;\nint b;\n", "\t.loc\t1 3 5\n");
+    ck_assert_uint_eq(NVCC_CALLS, 4);
+    tear_down();
+}
+END_TEST
+
+START_TEST(code_that_depends_on_its_lines_is_compiled_each_time)
+{
+    set_up(COMPILE_WITH_LINES("// asked for %s\\n"), FAKE_PTXAS);
+    assert_line("int a;\n", "// asked for 1\n");
+    assert_line("\nint a;\n", "// asked for 2\n");
+    assert_line("\n\nint a;\n", "// asked for 3\n");
+    assert_line("\n\n\nint a;\n", "// asked for 4\n");
+    ck_assert_uint_eq(NVCC_CALLS, 4);
+    tear_down();
+}
+END_TEST
+
 START_TEST(words_of_the_compiler_are_shared_by_equal_files_alone)
 {
     char problem[200];
@@ -373,6 +430,9 @@ Suite *suite_recall(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, near_copies_are_compiled_once);
     tcase_add_test(tests, line_tables_do_not_count_for_machine_code);
+    tcase_add_test(tests, the_same_code_on_other_lines_is_compiled_twice);
+    tcase_add_test(tests, lines_that_stay_prove_nothing);
+    tcase_add_test(tests, code_that_depends_on_its_lines_is_compiled_each_time);
     tcase_add_test(tests, words_of_the_compiler_are_shared_by_equal_files_alone);
     tcase_add_test(tests, a_warning_is_as_private_as_an_error);
     tcase_add_test(tests, what_a_limit_stopped_is_tried_again);
