@@ -347,8 +347,17 @@ static int make_buffers(struct emulator *emulator, struct request *request, stru
     return 0;
 }
 
+/* A buffer's address has the size of its parameter: 4 bytes in modules of 32-bit addresses. */
+static size_t address_bytes(const struct ptx_function *entry, size_t index, uint64_t address)
+{
+    const bool narrow = entry != NULL && index < entry->parameter_count &&
+                        entry->parameters[index].bytes == 4 && address <= UINT32_MAX;
+    return narrow ? 4 : sizeof address;
+}
+
 static int launch(struct emulator *emulator, struct request *request,
-                  struct emulator_result *result, struct error *err)
+                  const struct ptx_function *entry, struct emulator_result *result,
+                  struct error *err)
 {
     const void *data[ARGUMENTS_MAX];
     size_t bytes[ARGUMENTS_MAX];
@@ -356,7 +365,7 @@ static int launch(struct emulator *emulator, struct request *request,
         const struct argument *argument = &request->arguments[i];
         const bool value = argument->role == ARGUMENT_VALUE;
         data[i] = value ? argument->data.data : (const void *)&argument->address;
-        bytes[i] = value ? argument->data.length : sizeof argument->address;
+        bytes[i] = value ? argument->data.length : address_bytes(entry, i, argument->address);
     }
     struct emulator_launch spec = {.entry = request->entry,
                                    .shared_bytes = (unsigned)request->shared_bytes,
@@ -580,7 +589,7 @@ static int run(struct request *request, const struct bytes *ptx, struct error *e
         goto done;
     emulator = emulator_create(ptx->data, ptx->length, err);
     if (emulator == NULL || make_buffers(emulator, request, err) != 0 ||
-        launch(emulator, request, &result, err) != 0)
+        launch(emulator, request, ptx_function_find(module, request->entry), &result, err) != 0)
         goto done;
     for (size_t i = 0; i < request->argument_count; ++i)
         if (is_printed(&request->arguments[i]) &&

@@ -1,6 +1,8 @@
 /* check_cmd_emulate.c - `spillway emulate`: its arguments, its output, its exit statuses. */
 #include "testing.h"
 
+#include "files.h"
+
 #include <jansson.h>
 
 #include "errors.h"
@@ -121,6 +123,24 @@ START_TEST(command_answers)
 }
 END_TEST
 
+/* Where addresses have 32 bits, a buffer's has, too. */
+START_TEST(narrow_addresses_are_given)
+{
+    static const char text[] =
+        ".version 6.4\n.target sm_60\n.address_size 32\n.entry k(.param .u32 p) {\n"
+        ".reg .u32 t, a; ld.param.u32 a, [p]; mov.u32 t, %tid.x; mad.lo.u32 a, t, 4, a;\n"
+        "st.global.u32 [a], t; ret; }\n";
+    AUTO_FREE char *path = path_join(testing_temporary_folder(), "narrow.ptx");
+    testing_write(path, text, strlen(text));
+    const char *const arguments[] = {"emulate", path,    "--grid",    "1", "--block",
+                                     "3",       "--arg", "out:u32:3", NULL};
+    struct process_result result = testing_spillway(arguments, NULL);
+    ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.error));
+    ck_assert_str_eq(bytes_text(&result.output), "arg0: 0 1 2\n");
+    process_result_release(&result);
+}
+END_TEST
+
 START_TEST(json_has_it_all)
 {
     const char *const arguments[] = {
@@ -215,6 +235,7 @@ Suite *suite_cmd_emulate(void)
     TCase *tcase = tcase_create("command");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, command_answers, 0, COUNT_OF(rows));
+    tcase_add_test(tcase, narrow_addresses_are_given);
     tcase_add_test(tcase, json_has_it_all);
     tcase_add_test(tcase, raw_bytes_come_from_a_file);
     tcase_add_test(tcase, files_are_judged);

@@ -222,7 +222,7 @@ static bool graph_fill(struct lowering *lowering, struct graph *graph)
     for (uint32_t n = 0; n < graph->nodes; ++n)
         graph->predecessor_first[n + 1] += graph->predecessor_first[n];
     graph->predecessors = arena_array(arena, all.count, sizeof(uint32_t));
-    if (graph->predecessors == NULL)
+    if (graph->predecessors == NULL || all.blocks == NULL)
         return false;
     for (uint32_t b = 0; b < blocks; ++b)
         for (uint32_t i = graph->successor_first[b]; i < graph->successor_first[b + 1]; ++i)
@@ -270,7 +270,7 @@ static bool find_meeting_points(struct lowering *lowering)
     if (!graph_fill(lowering, &graph) || !graph_order(lowering, &graph))
         return false;
     uint32_t *post = arena_array(lowering->arena, graph.nodes, sizeof *post); /* by number */
-    if (post == NULL)
+    if (post == NULL || graph.successors == NULL)
         return false;
     for (uint32_t i = 1; i < graph.ordered; ++i)
         post[i] = UINT32_MAX;

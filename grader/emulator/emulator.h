@@ -112,7 +112,7 @@ int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, s
 
 /* Returns 0 whatever the kernel did; -1 with *err for no memory, an unknown entry, arguments that
  * do not fit its parameters, or an interrupt. Release the result. */
-int emulator_launch(struct emulator *emulator, const struct emulator_launch *launch,
+int emulator_launch(struct emulator *emulator, const struct emulator_launch *request,
                     const struct emulator_options *options, struct emulator_result *ret,
                     struct error *err);
 void emulator_result_release(struct emulator_result *result);

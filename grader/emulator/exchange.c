@@ -16,8 +16,8 @@ static void shuffle(struct warp *warp, const struct op *op)
         const uint32_t segment = c >> 8 & 31, clamp = c & 31;
         const int most = (int)((lane & segment) | (clamp & ~segment));
         const uint32_t least = lane & segment;
-        int from = (int)lane;
-        bool good = false;
+        int from;
+        bool good;
         switch ((enum shuffle)op->imm) {
         case SHUFFLE_UP:
             from = (int)lane - (int)b;
@@ -32,6 +32,7 @@ static void shuffle(struct warp *warp, const struct op *op)
             good = from <= most;
             break;
         case SHUFFLE_INDEX:
+        default:
             from = (int)(least | (b & ~segment));
             good = from <= most;
             break;

@@ -256,6 +256,7 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
         threads = (unsigned)launch.blocks;
         memset(emulator->workspace->data, 0, emulator->workspace->bytes);
     }
+    threads = threads == 0 ? 1 : threads;
     launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
     launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
     const uint64_t part = launch.budget_given / threads / 64;
