@@ -67,7 +67,7 @@ static const char usage[] =
     "  --elements N          elements of the full-size launches (default: the lab's)\n"
     "  --launch-seconds N    stop a kernel that has not ended after N s (default: 20)\n"
     "Where:\n"
-    "  --engine KIND         local (default), or slurm: fetch here, grade on a cluster\n"
+    "  --engine KIND         local (default), or slurm: fetch here, grade on nodes\n"
     "  --partition NAME      of Slurm, like the following\n"
     "  --time LIMIT          of one task, as in 2:00:00\n"
     "  --gres LIST           what a task needs (default: gpu:1, without a GPU none)\n"
