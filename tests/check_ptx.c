@@ -64,6 +64,23 @@ START_TEST(functions_are_described)
 }
 END_TEST
 
+/* A parameter that has its function's name hides it in the function, and nowhere else. */
+START_TEST(a_parameter_may_be_named_like_its_function)
+{
+    struct ptx_module *module =
+        parse(HEADER ".extern .func f (.param .b64 f);\n"
+                     ".extern .func f (.param .b64 f);\n"
+                     ".visible .entry k()\n{\n"
+                     "\t{ .param .b64 p; st.param.b64 [p], 1; call.uni f, (p); }\n\tret;\n}\n");
+    ck_assert_uint_eq(ptx_function_count(module), 2);
+    const struct ptx_function *k = ptx_function_find(module, "k");
+    ck_assert_ptr_nonnull(k);
+    ck_assert(k->calls_other);
+    ck_assert_str_eq(k->calls_other_name, "f");
+    ptx_free(module);
+}
+END_TEST
+
 START_TEST(variables_are_described)
 {
     struct ptx_module *module = parse(
@@ -203,6 +220,7 @@ Suite *suite_ptx(void)
     TCase *tcase = tcase_create("parse");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, functions_are_described);
+    tcase_add_test(tcase, a_parameter_may_be_named_like_its_function);
     tcase_add_test(tcase, variables_are_described);
     tcase_add_loop_test(tcase, text_is_accepted, 0, COUNT_OF(accepted));
     tcase_add_loop_test(tcase, text_is_refused, 0, COUNT_OF(refused));

@@ -42,9 +42,10 @@ static bool marked(const uint8_t *products, const struct ptx_operand *operand)
 /* Marks what becomes a product; true: something is new. */
 static bool mark(const struct ptx_instruction *instruction, uint8_t *products)
 {
+    if (instruction->operand_count < 2)
+        return false;
     const struct ptx_operand *result = &instruction->operands[0];
-    if (instruction->operand_count < 2 || result->kind != PTX_OPERAND_REGISTER ||
-        products[result->index] != 0)
+    if (result->kind != PTX_OPERAND_REGISTER || products[result->index] != 0)
         return false;
     if (!is_plain(instruction, "mul") &&
         !(hands_on(instruction) && marked(products, &instruction->operands[1])))

@@ -424,8 +424,12 @@ static void parse_function_directives(struct ptx_parser *parser, struct ptx_func
 static struct ptx_body *function_named(struct ptx_parser *parser, const struct ptx_token *token)
 {
     struct ptx_name *name = ptx_name_of(parser, token->text, token->length);
-    if (name->symbol != NULL && name->symbol->kind == PTX_SYMBOL_FUNCTION)
-        return name->symbol->body;
+    /* A parameter may have the function's own name, and hides it until the function ends. */
+    struct ptx_symbol *hiding = name->symbol, **module_wide = &name->symbol;
+    while (*module_wide != NULL && (*module_wide)->scope != 0)
+        module_wide = &(*module_wide)->shadowed;
+    if (*module_wide != NULL && (*module_wide)->kind == PTX_SYMBOL_FUNCTION)
+        return (*module_wide)->body;
     struct ptx_module *module = parser->module;
     struct ptx_body **list = arena_grow(parser->arena, module->bodies, module->body_count,
                                         &module->body_capacity, sizeof(struct ptx_body *));
@@ -447,7 +451,13 @@ static struct ptx_body *function_named(struct ptx_parser *parser, const struct p
     body->face.name = symbol->name;
     body->face.line = token->line;
     body->face.is_extern = true;
+    bool hidden = module_wide != &name->symbol;
+    name->symbol = *module_wide;
     ptx_declare(parser, symbol);
+    if (hidden) {
+        *module_wide = name->symbol;
+        name->symbol = hiding;
+    }
     return body;
 }
 
