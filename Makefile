@@ -166,6 +166,13 @@ grade: $(SPILLWAY)  ## grade a submission, without a GPU too (LAB= DIR= ARCH=)
 	$(Q)$(SPILLWAY) grade '$(SUBMISSION)' $(if $(ARCH),--arch '$(ARCH)') \
 	 $(if $(filter file,$(origin LAB)),,--lab '$(LAB)')
 
+.PHONY: watch hint
+watch: $(SPILLWAY)  ## grade again at each save (LAB= DIR=)
+	$(Q)$(SPILLWAY) watch '$(SUBMISSION)'
+
+hint: $(SPILLWAY)  ## the next hint, by what was graded last (LAB= ITEM=)
+	$(Q)$(SPILLWAY) hint '$(LAB)' $(or $(ITEM),next)
+
 # -arch=native needs a GPU to ask.
 .PHONY: run
 run:  ## build and run the lab's own program (LAB= DIR= ARCH=)

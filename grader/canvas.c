@@ -110,12 +110,29 @@ static void find_assignment(struct canvas *canvas, const char *column, const str
             fitting == 0 ? "none is an assignment that can be written" : "there are several");
 }
 
-/* " Points Possible" stands in the first cell of the second row, if it is there. */
+/* The row that says which assignments are posted by hand: no student's, and it has no points. */
+static bool is_posting_row(const struct csv_row *row)
+{
+    bool posting = false;
+    for (size_t i = 0; i < row->count; ++i) {
+        const char *cell = csv_cell(row, i);
+        bool says = strcasecmp(cell, "Manual Posting") == 0 || strcasecmp(cell, "Muted") == 0;
+        if (cell[0] != '\0' && !says)
+            return false;
+        posting |= says;
+    }
+    return posting;
+}
+
+/* " Points Possible" stands in the first cell below the header, or below the row on posting. */
 static void find_points_row(struct canvas *canvas)
 {
-    if (canvas->csv.row_count > 1 &&
-        strcasestr(csv_cell(&canvas->csv.rows[1], 0), "points possible") != NULL)
-        canvas->points_row = 1;
+    size_t at = 1;
+    if (canvas->csv.row_count > at && is_posting_row(&canvas->csv.rows[at]))
+        ++at;
+    if (canvas->csv.row_count > at &&
+        strcasestr(csv_cell(&canvas->csv.rows[at], 0), "points possible") != NULL)
+        canvas->points_row = at;
 }
 
 static int keep_identity(struct canvas *canvas, struct error *err)

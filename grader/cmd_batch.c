@@ -465,6 +465,9 @@ static void print_summary(const struct command *c, const struct batch_result *re
     summary_write(&page, &result->summary);
     bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
                  (unsigned long long)result->seed, c->batch.folder, c->batch.folder);
+    if (c->batch.canvas != NULL)
+        bytes_printf(&page, "for Canvas to import: %s/canvas.csv, column \"%s\"\n", c->batch.folder,
+                     c->canvas.title);
     (void)fputs(bytes_text(&page), stdout);
     bytes_release(&page);
 }

@@ -71,7 +71,7 @@ static const struct key *find_student(const struct match *match, const struct ca
 static bool is_student_row(const struct canvas *canvas, size_t at)
 {
     const struct csv_row *row = &canvas->csv.rows[at];
-    if (at == 0 || at == canvas->points_row || csv_row_is_blank(row))
+    if (at == 0 || at <= canvas->points_row || csv_row_is_blank(row))
         return false;
     const char *name = csv_cell(row, canvas->name);
     return csv_cell(row, canvas->id)[0] != '\0' && strcasecmp(name, "Student, Test") != 0;

@@ -55,7 +55,9 @@ static void write_header(struct bytes *out, const struct grade *grade)
                      arch_name(grade->declared_arch, "sm_", arch));
     wrap_text(out, 2, "graded for  ", bytes_text(&line));
     bytes_clear(&line);
-    bytes_printf(&line, "%s: %s", grade->executor == EXECUTOR_NONE ? "nothing" : grade->device,
+    bytes_printf(&line, "%s: %s",
+                 grade->executor == EXECUTOR_NONE || grade->device[0] == '\0' ? "nothing"
+                                                                              : grade->device,
                  grade->why);
     wrap_text(out, 2, "run by      ", bytes_text(&line));
     write_sandbox(out, &grade->sandbox);

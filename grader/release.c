@@ -35,13 +35,16 @@ static const struct release_file {
 static void fill(struct bytes *out, const char *text, const struct release_options *options)
 {
     /* A notebook is JSON, and runs as it lies in the lab's folder: an empty string stands there. */
-    char url[600];
+    char url[600], program[100];
     (void)snprintf(url, sizeof url, "SPILLWAY_URL = \\\"%.500s\\\"", options->url);
+    const char *source = options->lab->source_name; /* what the handout's nvcc -o makes of it */
+    (void)snprintf(program, sizeof program, "%.*s", (int)strcspn(source, "."), source);
     const struct {
         const char *name, *word;
     } words[] = {{"SPILLWAY_URL = \\\"\\\"", url},
                  {"@LAB@", options->lab->id},
-                 {"@SOURCE@", options->lab->source_name},
+                 {"@SOURCE@", source},
+                 {"@PROGRAM@", program},
                  {"@TITLE@", options->lab->title},
                  {"@URL@", options->url}};
     while (*text != '\0') {

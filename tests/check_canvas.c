@@ -53,6 +53,10 @@ static const struct {
     {"Student,ID,Section,Only (9)\n  Points Possible,,,10\nFirst,s1,A,\nSecond,s2,A,\n", NULL,
      "Student,ID,Section,Only (9)\n\"  Points Possible\",,,10\nFirst,s1,A,8190\nSecond,s2,A,8191\n",
      ":2: Canvas has 10 points possible for this assignment, the lab has 8191: scores are written as the lab counts them\n"},
+    /* A row on posting may stand above the points. */
+    {"Student,ID,Section,Only (9)\n,,,Manual Posting\n  Points Possible,,,10\nFirst,s1,A,\nSecond,s2,A,\n", NULL,
+     "Student,ID,Section,Only (9)\n\"  Points Possible\",,,10\nFirst,s1,A,8190\nSecond,s2,A,8191\n",
+     ":3: Canvas has 10 points possible for this assignment, the lab has 8191: scores are written as the lab counts them\n"},
     /* Semicolons stay semicolons. */
     {"Student;ID;Section;Only (9)\nFirst, X;s1;A;\nSecond;s2;A;\n", NULL,
      "Student;ID;Section;Only (9)\n\"First, X\";s1;A;8190\nSecond;s2;A;8191\n", ""},
