@@ -72,9 +72,8 @@ struct emulator_counters {
     uint64_t branches, divergent_branches;
     uint64_t barriers; /* times that a barrier of a block opened */
     struct traffic_count global_atomic, async_copy;
-    uint64_t shared_atomics;                                /* requests */
-    struct traffic_count shared_load, shared_store;         /* requests; sectors: wavefronts */
-    uint64_t shared_load_conflicts, shared_store_conflicts; /* wavefronts beyond one a request */
+    uint64_t shared_atomics;                        /* requests */
+    struct traffic_count shared_load, shared_store; /* requests; sectors: wavefronts */
 };
 
 /* Sums of products that ptxas may round once, the emulator twice: see fuse.c. */
