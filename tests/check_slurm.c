@@ -307,7 +307,7 @@ START_TEST(a_node_is_lost_midway)
 {
     if (!have_slurm())
         TEST_SKIP("no slurmctld, slurmd and munged here, or not root");
-    set_up("sleep 1");
+    set_up("sleep 4"); /* so that a task outlasts whoever looks for it, on a busy machine too */
     start_cluster();
     grade_here();
     pid_t helper = lose_a_node_later();
