@@ -35,11 +35,13 @@ static Elf64_Xword dynamic(Elf64_Sxword tag)
     return 0;
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Whether the program calls this function of the C library: its name stands in the string table. */
 static bool calls(const char *name)
 {
     return memmem(program.data, program.length, name, strlen(name) + 1) != NULL;
 }
+#endif
 
 static void set_up(void)
 {
