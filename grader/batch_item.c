@@ -321,7 +321,7 @@ void batch_item_fetch(struct batch *batch, struct batch_item *item, struct repo_
 {
     struct error err = {0};
     struct repo_answer *answer = calloc(1, sizeof *answer); /* too large for a thread's stack */
-    item->began_ns = process_now_ns();
+    item->began_ns = process_now_ns();                      /* for who has nothing to be built */
     if (answer == NULL)
         error_no_memory(&err);
     else if (fetch(batch, item, fetcher, answer, &err) == 0) {
@@ -401,6 +401,7 @@ void batch_item_work(struct batch *batch, struct batch_item *item)
 {
     struct error err = {0};
     int status = 0;
+    item->began_ns = process_now_ns();
     if (process_interrupted())
         status = error_set(&err, ERROR_INTERRUPTED, "interrupted");
     if (status == 0)
