@@ -2,7 +2,8 @@
  *
  * The class is made here: 30 solutions that compile to different code (the finished lab, the
  * starter, and what students do wrong), and near copies of them: with a comment on a line, with
- * comment lines in front, with another name for a variable. Each is a git repo with one commit.
+ * comment lines in front, with another name for a variable, with blank lines between. Each is a git
+ * repo with one commit.
  *
  * Against it stands what an instructor does without Spillway: a shell loop over the same repos,
  * `git clone` and `nvcc -o`, two at a time. It grades nothing and is all the same the yardstick.
@@ -123,6 +124,16 @@ static void comment_in_front(struct bytes *out, const char *source, size_t stude
     bytes_append_text(out, source);
 }
 
+static void more_room(struct bytes *out, const char *source, size_t student)
+{
+    const char *kernel = strstr(source, "__global__");
+    size_t until = kernel == NULL ? 0 : (size_t)(kernel - source);
+    bytes_append(out, source, until);
+    for (size_t i = 0; i <= student % 4; ++i)
+        bytes_append_text(out, "\n");
+    bytes_append_text(out, source + until);
+}
+
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
@@ -147,14 +158,12 @@ static struct bytes work_of(const struct bench *bench, size_t student)
     const char *source = bench->sources[student % COUNT_OF(solutions)];
     struct bytes out = bytes_with_limit((size_t)1 << 20);
     size_t copy = student / COUNT_OF(solutions);
+    static void (*const changes[])(struct bytes *, const char *, size_t) = {
+        more_room, comment_on_a_line, comment_in_front, another_name};
     if (copy == 0)
         bytes_append_text(&out, source);
-    else if (copy % 3 == 1)
-        comment_on_a_line(&out, source, student);
-    else if (copy % 3 == 2)
-        comment_in_front(&out, source, student);
     else
-        another_name(&out, source, student);
+        changes[copy % COUNT_OF(changes)](&out, source, student);
     if (out.failed)
         give_up("out of memory");
     return out;

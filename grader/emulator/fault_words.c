@@ -268,6 +268,14 @@ static void describe_global(struct launch *launch, const struct fault_site *site
         describe_distance(site, &thing, "", words);
 }
 
+bool fault_is_in_heap(const struct warp *warp, const struct fault_site *site)
+{
+    if (site->space == PTX_SHARED || site->space == PTX_LOCAL)
+        return false;
+    const struct region *region = nearest_region(warp->runner->launch->emulator, site);
+    return region != NULL && region->kind == REGION_HEAP;
+}
+
 void fault_describe_access(const struct warp *warp, const struct fault_site *site,
                            struct fault_words *ret)
 {

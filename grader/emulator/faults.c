@@ -62,6 +62,21 @@ static struct fault_note *find_note(struct runner *runner, const char *kind,
     return note;
 }
 
+/* One more of a fault that has its words already: finding them costs more than the access. */
+static bool count_again(struct runner *runner, const char *kind,
+                        const struct ptx_instruction *instruction)
+{
+    const uint64_t key = key_of(instruction);
+    for (size_t i = 0; i < runner->fault_count; ++i) {
+        struct fault_note *note = &runner->faults[i];
+        if (note->key == key && strcmp(note->fault.kind, kind) == 0) {
+            note->fault.count += note->block <= runner->block_number;
+            return note->block <= runner->block_number;
+        }
+    }
+    return false;
+}
+
 static void report(struct warp *warp, const struct fault_site *site, const char *kind, bool warning,
                    const char *words, const char *after)
 {
@@ -98,6 +113,8 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
 {
     char words[512], after[256] = "";
     va_list arguments;
+    if (count_again(warp->runner, kind, site->op->instruction))
+        return;
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
@@ -112,10 +129,12 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
 
 void fault_access(struct warp *warp, const struct fault_site *site)
 {
+    static const char beyond[] = "out of bounds";
     struct fault_words words;
+    if (!fault_is_in_heap(warp, site) && count_again(warp->runner, beyond, site->op->instruction))
+        return;
     fault_describe_access(warp, site, &words);
-    report(warp, site, words.is_freed ? "use after free" : "out of bounds", false, words.what,
-           words.after);
+    report(warp, site, words.is_freed ? "use after free" : beyond, false, words.what, words.after);
 }
 
 void fault_leak(struct runner *runner, const struct op *site, uint64_t allocations, uint64_t bytes)

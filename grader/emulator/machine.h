@@ -449,6 +449,8 @@ unsigned fault_line(const struct ptx_instruction *instruction); /* in the source
 void fault_owner(const struct warp *warp, const struct fault_site *site, char *text, size_t room);
 void fault_describe_access(const struct warp *warp, const struct fault_site *site,
                            struct fault_words *ret);
+/* What was freed may be meant: else an access that hit nothing is out of bounds. */
+bool fault_is_in_heap(const struct warp *warp, const struct fault_site *site);
 /* The access hit no memory, or one that it may not touch. */
 void fault_access(struct warp *warp, const struct fault_site *site);
 /* Any other kind, in its own words after the kernel's name: "kernel WORDS: block …". */
