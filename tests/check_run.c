@@ -770,6 +770,91 @@ START_TEST(poison_is_a_nan_that_no_arithmetic_makes)
 }
 END_TEST
 
+/* ---- A worker that lives on from run to run --------------------------------------------------*/
+
+static struct run_lane *lane;
+
+static void run_on_lane(const char *name, int device)
+{
+    struct plan plan;
+    struct run run;
+    plan_launches(&plan, EXECUTOR_GPU, NAMES(name));
+    for (int i = 0; i < ELEMENTS; ++i) /* other inputs for each */
+        input_data[i] += (float)fake_shared->started + (float)(fake_shared->nexts * 7);
+    plan.request.lane = lane;
+    plan.request.device = device;
+    if (strcmp(name, "hang") == 0)
+        plan.request.launch_wall_ns = INT64_C(300000000);
+    run_plan(&run, &plan);
+    ck_assert_str_eq(run.device, "Pretended device");
+    if (strncmp(name, "copy", 4) == 0)
+        assert_copied(&run.launches[0]);
+    run_release(&run);
+}
+
+/* Runs one after another, and how many workers and handed-over jobs they take. */
+static const struct {
+    const char *runs[5];
+    int devices[5];
+    unsigned started, nexts;
+} lanes[] = {
+    {{"copy", "copy", "copy"}, {0}, 1, 2},
+    {{"copy"}, {0}, 1, 0},
+    {{"copy", "fault", "copy"}, {0}, 1, 2},                 /* one that the worker survives */
+    {{"copy", "fault-and-end", "copy", "copy"}, {0}, 2, 2}, /* a dead context */
+    {{"copy", "hang", "copy"}, {0}, 2, 1},
+    {{"copy", "exit", "copy"}, {0}, 3, 1}, /* tried twice */
+    {{"copy", "copy-not-next", "copy"}, {0}, 2, 2},
+    {{"copy", "copy-next-trouble", "copy"}, {0}, 2, 2},
+    {{"copy", "copy", "copy"}, {0, 1, 1}, 2, 1},
+};
+
+START_TEST(a_lane_keeps_its_worker)
+{
+    fake_worker_install();
+    lane = run_lane_open();
+    ck_assert_ptr_nonnull(lane);
+    for (size_t i = 0; i < COUNT_OF(lanes[_i].runs) && lanes[_i].runs[i] != NULL; ++i) {
+        run_on_lane(lanes[_i].runs[i], lanes[_i].devices[i]);
+    }
+    ck_assert_uint_eq(fake_shared->started, lanes[_i].started);
+    ck_assert_uint_eq(fake_shared->nexts, lanes[_i].nexts);
+    pid_t last = fake_shared->last_pid;
+    run_lane_close(lane);
+    ck_assert_int_ne(kill(last, 0), 0); /* nobody is left */
+}
+END_TEST
+
+START_TEST(the_emulator_has_no_lane)
+{
+    struct plan plan;
+    struct run run;
+    fake_worker_install();
+    lane = run_lane_open();
+    for (unsigned i = 1; i <= 3; ++i) {
+        plan_launches(&plan, EXECUTOR_EMULATOR, NAMES("copy"));
+        plan.request.lane = lane;
+        run_plan(&run, &plan);
+        assert_copied(&run.launches[0]);
+        ck_assert_uint_eq(fake_shared->started, i);
+        run_release(&run);
+    }
+    run_lane_close(lane);
+}
+END_TEST
+
+START_TEST(a_lane_does_not_serve_for_ever)
+{
+    fake_worker_install();
+    lane = run_lane_open();
+    for (unsigned i = 0; i < 450; ++i)
+        run_on_lane("copy", 0);
+    ck_assert_uint_eq(fake_shared->started, 3);
+    run_lane_close(lane);
+    run_lane_close(NULL);
+}
+END_TEST
+
 Suite *suite_run(void)
 {
     Suite *suite = suite_create("run");
@@ -790,6 +875,12 @@ Suite *suite_run(void)
     tcase_add_test(workers, times_are_taken_in_groups);
     tcase_add_test(workers, endless_progress_ends);
     tcase_add_test(workers, the_worker_inherits_nothing_else);
+    TCase *living = tcase_create("lanes");
+    tcase_set_timeout(living, 120);
+    tcase_add_loop_test(living, a_lane_keeps_its_worker, 0, (int)COUNT_OF(lanes));
+    tcase_add_test(living, the_emulator_has_no_lane);
+    tcase_add_test(living, a_lane_does_not_serve_for_ever);
+    suite_add_tcase(suite, living);
     suite_add_tcase(suite, workers);
     TCase *memory = tcase_create("memory");
     tcase_set_timeout(memory, 120);

@@ -394,6 +394,43 @@ static void act(void)
     }
 }
 
+/* The next message; with JOB_NEXT, the two memories of another job. */
+static bool receive(int memories[2])
+{
+    union {
+        struct cmsghdr aligned;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct iovec content = {.iov_base = &task, .iov_len = sizeof task};
+    struct msghdr message = {.msg_iov = &content,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    if (recvmsg(JOB_DESCRIPTOR_SOCKET, &message, 0) <= 0)
+        return false;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    memories[0] = memories[1] = -1;
+    if (head != NULL)
+        memcpy(memories, CMSG_DATA(head), 2 * sizeof(int));
+    return true;
+}
+
+static void take_next(const int memories[2])
+{
+    struct error err = {0};
+    ++fake_shared->nexts;
+    job_release(&job);
+    if (job_open(&job, memories[0], memories[1], &err) != 0)
+        _exit(5);
+    const char *first = job_text(&job, job.launches[0].kernel);
+    if (strcmp(first, "copy-not-next") == 0)
+        _exit(6);
+    task.launch = 0;
+    struct job_record record =
+        make(strcmp(first, "copy-next-trouble") == 0 ? JOB_TROUBLE : JOB_HELLO);
+    answer(&record);
+}
+
 static int fake_worker(void)
 {
     struct error err = {0};
@@ -413,11 +450,14 @@ static int fake_worker(void)
         (void)snprintf(hello.trouble.text, sizeof hello.trouble.text, "all GPUs are busy");
     }
     answer(&hello);
-    while (recv(JOB_DESCRIPTOR_SOCKET, &task, sizeof task, 0) > 0) {
+    for (int memories[2]; receive(memories);) {
         if (!job_task_valid(&task, sizeof task, &job))
             return 4;
         sequence = task.sequence;
-        act();
+        if (task.kind == JOB_NEXT)
+            take_next(memories);
+        else
+            act();
     }
     return 0;
 }

@@ -12,6 +12,7 @@
 struct fake_shared {
     unsigned started;             /* workers */
     unsigned runs, fences, times; /* tasks that arrived */
+    unsigned nexts;               /* jobs after the first */
     pid_t last_pid;
 };
 extern struct fake_shared *fake_shared;
