@@ -21,9 +21,9 @@ static const char usage_text[] =
     "\n"
     "Shows the next hint of one item of a lab. Without ITEM: the list of items.\n"
     "ITEM is a group of marks, as in `question2`; a mark's own id will do as well.\n"
-    "`next` is the item of the first mark that your last grading lost. LAB may be\n"
-    "left out: then it is the lab that the current folder is named after, else the\n"
-    "first one.\n"
+    "`next` is the item to go on with, by the marks that your last grading lost. LAB\n"
+    "may be left out: then it is the lab that the current folder is named after,\n"
+    "else the first one.\n"
     "\n"
     "  --reveal   show the solution of ITEM\n"
     "  --reset    forget which hints of ITEM (or of the whole lab) were seen\n"
@@ -90,17 +90,9 @@ static size_t item_index(const struct climb *climb, const struct hint_item *item
     return (size_t)(item - climb->hints.items);
 }
 
-/* Rungs of the whole ladder, with those of the item that comes first. */
-static size_t ladder_count(const struct hint_item *item)
+static size_t seen_of(const struct climb *climb, const struct hint_item *item)
 {
-    return item->count + (item->earlier != NULL ? item->earlier->count : 0);
-}
-
-static size_t ladder_seen(const struct climb *climb, const struct hint_item *item)
-{
-    const size_t *seen = climb->progress.seen;
-    size_t earlier = item->earlier != NULL ? seen[item_index(climb, item->earlier)] : 0;
-    return seen[item_index(climb, item)] + earlier;
+    return climb->progress.seen[item_index(climb, item)];
 }
 
 /* "done", "3 lost", … by the marks of the last grading; "" when it had none of this item. */
@@ -126,49 +118,62 @@ static void show_list(const struct climb *climb)
                  graded ? "  marks" : "");
     for (size_t i = 0; i < climb->hints.count; ++i) {
         const struct hint_item *item = &climb->hints.items[i];
-        (void)printf("  %-12s %zu/%zu   %-*s%s\n", item->id, ladder_seen(climb, item),
-                     ladder_count(item), graded ? 9 : 0,
-                     graded ? standing_of(climb, item, room) : "", item->title);
+        (void)printf("  %-12s %zu/%zu   %-*s%s\n", item->id, seen_of(climb, item), item->count,
+                     graded ? 9 : 0, graded ? standing_of(climb, item, room) : "", item->title);
     }
     if (graded)
         (void)printf("\nThe last grading gave %d of %d points; the best so far gave %d.\n",
                      climb->memory.score, lab_max_score(climb->lab), climb->memory.best);
     (void)printf("\n`spillway hint %s ITEM` shows the next hint of one.\n", climb->lab->id);
     if (graded && memory_first_lost(&climb->memory) != SIZE_MAX)
-        (void)printf("`next` as ITEM is that of the first mark that was lost.\n");
+        (void)printf("`next` as ITEM is the one to go on with.\n");
 }
 
 /* ---- What was measured ---- */
 
-static bool holds(const struct climb *climb, const struct hint_trigger *trigger)
+/* What was measured of a kernel; NULL: nothing. */
+static const struct memory_kernel *measured_of(const struct climb *climb, const char *kernel)
 {
-    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k) {
-        const struct memory_kernel *kernel = &climb->memory.kernels[k];
-        int64_t spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;
-        if (!kernel->known || strcmp(climb->lab->kernels[k].name, trigger->kernel) != 0)
-            continue;
-        switch (trigger->fact) {
-        case HINT_SPILLS:
-            return spilled > 0;
-        case HINT_FRAME:
-            return kernel->stack_bytes > 0 && spilled == 0;
-        case HINT_NO_FRAME:
-            return kernel->stack_bytes == 0;
-        case HINT_FAULT:
-            return kernel->fault;
-        }
+    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k)
+        if (strcmp(climb->lab->kernels[k].name, kernel) == 0)
+            return climb->memory.kernels[k].known ? &climb->memory.kernels[k] : NULL;
+    return NULL;
+}
+
+static bool fact_holds(const struct memory_kernel *kernel, enum hint_fact fact)
+{
+    int64_t spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;
+    switch (fact) {
+    case HINT_SPILLS:
+        return spilled > 0;
+    case HINT_FRAME:
+        return kernel->stack_bytes > 0 && spilled == 0;
+    case HINT_NO_FRAME:
+        return kernel->stack_bytes == 0;
+    case HINT_FAULT:
+        return kernel->fault;
     }
     return false;
 }
 
-static void tell_measured(const struct climb *climb, const struct hint_trigger *trigger)
+static bool hold(const struct climb *climb, const struct hint_facts *facts)
 {
-    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k) {
-        const struct memory_kernel *kernel = &climb->memory.kernels[k];
-        if (strcmp(climb->lab->kernels[k].name, trigger->kernel) == 0)
+    for (size_t i = 0; i < facts->count; ++i) {
+        const struct memory_kernel *kernel = measured_of(climb, facts->items[i].kernel);
+        if (kernel == NULL || !fact_holds(kernel, facts->items[i].fact))
+            return false;
+    }
+    return true;
+}
+
+static void tell_measured(const struct climb *climb, const struct hint_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; ++i) {
+        const struct memory_kernel *kernel = measured_of(climb, facts->items[i].kernel);
+        if (kernel != NULL)
             (void)printf("Your last grading measured of %s: %lld registers, a frame of\n"
                          "%lld bytes, %lld bytes of spill stores, %lld of spill loads%s.\n",
-                         trigger->kernel, (long long)kernel->registers,
+                         facts->items[i].kernel, (long long)kernel->registers,
                          (long long)kernel->stack_bytes, (long long)kernel->spill_store_bytes,
                          (long long)kernel->spill_load_bytes,
                          kernel->fault ? ";\na launch went wrong" : "");
@@ -181,11 +186,11 @@ static bool show_measured(struct climb *climb, const struct hint_item *item)
     uint32_t *told = &climb->progress.told[item_index(climb, item)];
     for (size_t t = 0; t < item->trigger_count; ++t) {
         const struct hint_trigger *trigger = &item->triggers[t];
-        if ((*told >> t & 1) != 0 || !holds(climb, trigger))
+        if ((*told >> t & 1) != 0 || !hold(climb, &trigger->facts))
             continue;
         *told |= (uint32_t)1 << t;
         (void)printf("%s: %s\n\n", item->id, item->title);
-        tell_measured(climb, trigger);
+        tell_measured(climb, &trigger->facts);
         (void)printf("\n%s\nThe same command shows the next hint.\n", trigger->text);
         save_progress(climb);
         return true;
@@ -195,7 +200,7 @@ static bool show_measured(struct climb *climb, const struct hint_item *item)
 
 static void show_all(const struct hint_item *item)
 {
-    for (size_t i = 0; item != NULL && i < item->count; ++i)
+    for (size_t i = 0; i < item->count; ++i)
         (void)printf("\n%s", item->rungs[i]);
 }
 
@@ -203,23 +208,18 @@ static void show_next(struct climb *climb, const struct hint_item *item)
 {
     if (show_measured(climb, item))
         return;
-    const struct hint_item *source = item->earlier;
-    if (source == NULL || climb->progress.seen[item_index(climb, source)] == source->count)
-        source = item;
-    size_t *seen = &climb->progress.seen[item_index(climb, source)];
-    size_t total = ladder_count(item);
-    if (*seen == source->count) {
-        (void)printf("You have seen all %zu hints of %s. Here they are once more.\n", total,
+    size_t *seen = &climb->progress.seen[item_index(climb, item)];
+    if (*seen == item->count) {
+        (void)printf("You have seen all %zu hints of %s. Here they are once more.\n", item->count,
                      item->id);
-        show_all(item->earlier);
         show_all(item);
     } else {
-        const char *text = source->rungs[(*seen)++];
-        (void)printf("%s: %s, hint %zu of %zu\n\n%s", item->id, item->title,
-                     ladder_seen(climb, item), total, text);
+        const char *text = item->rungs[(*seen)++];
+        (void)printf("%s: %s, hint %zu of %zu\n\n%s", item->id, item->title, *seen, item->count,
+                     text);
         save_progress(climb);
     }
-    if (ladder_seen(climb, item) < total)
+    if (*seen < item->count)
         (void)printf("\nThe same command shows the next one.\n");
     else if (item->solution != NULL)
         (void)printf("\n`spillway hint %s %s --reveal` shows the solution.\n", climb->lab->id,
@@ -245,8 +245,7 @@ static int reveal(const struct climb *climb, const struct hint_item *item)
     if (item == NULL)
         return refuse("--reveal needs an item; `spillway hint %s` lists them", climb->lab->id);
     if (item->solution == NULL)
-        (void)printf("%s has hints only; the solutions stand with the single questions.\n",
-                     item->id);
+        (void)printf("%s has hints only, and no solution.\n", item->id);
     else
         (void)printf("%s: %s, solution\n\n%s", item->id, item->title, item->solution);
     return EXIT_STATUS_DONE;
@@ -255,8 +254,7 @@ static int reveal(const struct climb *climb, const struct hint_item *item)
 static void reset(struct climb *climb, const struct hint_item *item)
 {
     for (size_t i = 0; i < climb->hints.count; ++i)
-        if (item == NULL || item == &climb->hints.items[i] ||
-            item->earlier == &climb->hints.items[i]) {
+        if (item == NULL || item == &climb->hints.items[i]) {
             climb->progress.seen[i] = 0;
             climb->progress.told[i] = 0;
         }
@@ -275,7 +273,30 @@ static const struct lab *default_lab(void)
     return lab != NULL ? lab : lab_registry[0];
 }
 
-/* The item of the first mark that was lost; NULL with a sentence when there is none. */
+/* Another item's edit is what mends this mark. */
+static bool is_deferred(const struct climb *climb, const struct hint_item *item, const char *mark)
+{
+    for (size_t i = 0; item != NULL && i < item->deferral_count; ++i)
+        if (strcmp(item->deferrals[i].mark, mark) == 0 && hold(climb, &item->deferrals[i].facts))
+            return true;
+    return false;
+}
+
+/* The item of the first mark that was lost, or of the first that is not deferred. */
+static const struct hint_item *first_item(const struct climb *climb, size_t first_lost)
+{
+    const struct lab *lab = climb->lab;
+    for (size_t i = first_lost; i < lab->criterion_count && i < MEMORY_MARKS_MAX; ++i) {
+        const char *mark = lab->criteria[i].id;
+        const struct hint_item *item = hints_find(&climb->hints, mark);
+        if (climb->memory.has_mark[i] && climb->memory.marks[i] == MARK_FAILED &&
+            !is_deferred(climb, item, mark))
+            return item;
+    }
+    return hints_find(&climb->hints, lab->criteria[first_lost].id);
+}
+
+/* The item to go on with; NULL with a sentence when there is none. */
 static const struct hint_item *next_item(const struct climb *climb)
 {
     size_t lost = memory_first_lost(&climb->memory);
@@ -292,7 +313,7 @@ static const struct hint_item *next_item(const struct climb *climb)
         (void)printf("All %d points: there is nothing left to hint at.\n",
                      lab_max_score(climb->lab));
     else
-        return hints_find(&climb->hints, climb->lab->criteria[lost].id);
+        return first_item(climb, lost);
     return NULL;
 }
 

@@ -119,18 +119,6 @@ static int open_item(struct parser *parser, const char *rest, size_t length)
     return 0;
 }
 
-static int set_earlier(struct parser *parser, const char *rest, size_t length)
-{
-    if (parser->state != IN_ITEM || parser->item->earlier != NULL || parser->item->count > 0)
-        return refuse(parser, "`after` belongs right below the line of an item");
-    const struct hint_item *earlier = find_exact(parser->hints, rest, length);
-    /* Only further up, and no chain: so there is no circle either. */
-    if (earlier == NULL || earlier == parser->item || earlier->earlier != NULL)
-        return refuse(parser, "`after` names no item further up that stands alone");
-    parser->item->earlier = earlier;
-    return 0;
-}
-
 static int open_text(struct parser *parser, int state)
 {
     if (parser->state == IN_NOTHING)
@@ -155,26 +143,70 @@ const char *hints_fact_word(enum hint_fact fact)
     return words[fact];
 }
 
-/* What follows "hint if ": a kernel and a fact. */
+/* "KERNEL FACT", up to `length`. */
+static int read_measured(struct parser *parser, struct hint_measured *out, const char *text,
+                         size_t length)
+{
+    const char *blank = memchr(text, ' ', length);
+    size_t name = blank != NULL ? (size_t)(blank - text) : 0;
+    if (name == 0 || name > HINTS_KERNEL_MAX)
+        return refuse(parser, "expected `if KERNEL FACT`");
+    memcpy(out->kernel, text, name);
+    for (int fact = HINT_SPILLS; fact <= HINT_FAULT; ++fact)
+        if (is_word(blank + 1, length - name - 1, hints_fact_word((enum hint_fact)fact))) {
+            out->fact = (enum hint_fact)fact;
+            return 0;
+        }
+    return refuse(parser, "a fact is `spills`, `frame`, `no-frame` or `fault`");
+}
+
+/* What follows "if ". */
+static int read_facts(struct parser *parser, struct hint_facts *out, const char *text,
+                      size_t length)
+{
+    static const char and[] = " and ";
+    const char *end = text + length;
+    for (;;) {
+        const char *next = memmem(text, (size_t)(end - text), and, strlen(and));
+        const char *here = next != NULL ? next : end;
+        if (out->count == HINTS_FACTS_MAX)
+            return refuse(parser, "too many facts behind one `if`");
+        if (read_measured(parser, &out->items[out->count++], text, (size_t)(here - text)) != 0)
+            return -1;
+        if (next == NULL)
+            return 0;
+        text = next + strlen(and);
+    }
+}
+
+/* What follows "hint if ". */
 static int open_trigger(struct parser *parser, const char *rest, size_t length)
 {
     if (open_text(parser, IN_TRIGGER) != 0)
         return -1;
     if (parser->item->trigger_count == HINTS_TRIGGERS_MAX)
         return refuse(parser, "too many hints for what was measured in one item");
-    struct hint_trigger *trigger = &parser->item->triggers[parser->item->trigger_count];
-    const char *blank = memchr(rest, ' ', length);
-    size_t name = blank != NULL ? (size_t)(blank - rest) : 0;
-    if (name == 0 || name > HINTS_KERNEL_MAX)
-        return refuse(parser, "expected `hint if KERNEL FACT`");
-    memcpy(trigger->kernel, rest, name);
-    trigger->kernel[name] = '\0';
-    for (int fact = HINT_SPILLS; fact <= HINT_FAULT; ++fact)
-        if (is_word(blank + 1, length - name - 1, hints_fact_word((enum hint_fact)fact))) {
-            trigger->fact = (enum hint_fact)fact;
-            return 0;
-        }
-    return refuse(parser, "a fact is `spills`, `frame`, `no-frame` or `fault`");
+    return read_facts(parser, &parser->item->triggers[parser->item->trigger_count].facts, rest,
+                      length);
+}
+
+/* What follows "defer ". */
+static int add_deferral(struct parser *parser, const char *rest, size_t length)
+{
+    static const char condition[] = " if ";
+    if (parser->state != IN_ITEM || parser->item->count > 0 || parser->item->trigger_count > 0)
+        return refuse(parser, "`defer` belongs right below the line of an item");
+    if (parser->item->deferral_count == HINTS_DEFERRALS_MAX)
+        return refuse(parser, "too many marks that are deferred in one item");
+    struct hint_deferral *deferral = &parser->item->deferrals[parser->item->deferral_count];
+    const char *facts = memmem(rest, length, condition, strlen(condition));
+    size_t mark = facts != NULL ? (size_t)(facts - rest) : 0;
+    if (mark == 0 || mark > HINTS_MARK_MAX || memchr(rest, ' ', mark) != NULL)
+        return refuse(parser, "expected `defer MARK if KERNEL FACT`");
+    memcpy(deferral->mark, rest, mark);
+    ++parser->item->deferral_count;
+    facts += strlen(condition);
+    return read_facts(parser, &deferral->facts, facts, (size_t)(rest + length - facts));
 }
 
 static int add_text(struct parser *parser, const char *text, size_t length)
@@ -211,15 +243,15 @@ static int read_line(struct parser *parser, const char *line, size_t length)
         return 0;
     if (has_prefix(line, length, "item "))
         return open_item(parser, line + 5, length - 5);
-    if (has_prefix(line, length, "after "))
-        return set_earlier(parser, line + 6, length - 6);
+    if (has_prefix(line, length, "defer "))
+        return add_deferral(parser, line + 6, length - 6);
     if (has_prefix(line, length, "hint if "))
         return open_trigger(parser, line + 8, length - 8);
     if (is_word(line, length, "hint"))
         return open_text(parser, IN_HINT);
     if (is_word(line, length, "solution"))
         return open_text(parser, IN_SOLUTION);
-    return refuse(parser, "expected `item`, `after`, `hint`, `solution` or text indented by two");
+    return refuse(parser, "expected `item`, `defer`, `hint`, `solution` or text indented by two");
 }
 
 /* ---- Whole files ---- */

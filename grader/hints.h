@@ -2,14 +2,20 @@
  *
  * The format, line by line; what stands in column 1 decides:
  *
- *     # a comment                   (and blank lines between the parts)
+ *     # a comment                     (and blank lines between the parts)
  *     item ID Title to the line's end
- *     after OTHER                   optional: the ladder of item OTHER (further up) comes first
- *     hint if KERNEL FACT           opens a rung that is shown first, and only while the last
- * grading measured FACT of KERNEL: `spills`, `frame` (local memory without a spill), `no-frame`, or
- * `fault` (a launch that was refused or went wrong) The text. hint                          opens a
- * rung; its text follows, indented by two blanks The text. A blank line inside it parts two
- * paragraphs. solution                      opens the solution, at most one and last The text.
+ *     defer MARK if FACTS             a lost MARK that another item's edit mends, as FACTS show:
+ *                                     `hint next` passes it over
+ *     hint if FACTS                   opens a rung that is shown first, and only while FACTS hold
+ *       The text.
+ *     hint                            opens a rung; its text follows, indented by two blanks
+ *       The text. A blank line inside it parts two paragraphs.
+ *     solution                        opens the solution, at most one and last
+ *       The text.
+ *
+ * FACTS are one or more of `KERNEL FACT`, parted by ` and `: what the last grading measured of the
+ * kernel. FACT is `spills`, `frame` (local memory without a spill), `no-frame`, or `fault` (a
+ * launch that was refused or went wrong).
  *
  * An item needs a title and at least one hint. ID is made of a-z, 0-9, '-' and '_'. By convention
  * it is the group of a mark ("question2" for question2.percent_lost), so that whoever loses a mark
@@ -27,14 +33,29 @@
 #define HINTS_LINE_MAX 200
 #define HINTS_ID_MAX 31
 #define HINTS_TRIGGERS_MAX 16 /* of one item */
+#define HINTS_DEFERRALS_MAX 4 /* of one item */
 #define HINTS_KERNEL_MAX 63
+#define HINTS_MARK_MAX 95
+#define HINTS_FACTS_MAX 4 /* behind one `if` */
 
 enum hint_fact { HINT_SPILLS, HINT_FRAME, HINT_NO_FRAME, HINT_FAULT };
 
+struct hint_facts { /* all of them have to hold */
+    struct hint_measured {
+        char kernel[HINTS_KERNEL_MAX + 1];
+        enum hint_fact fact;
+    } items[HINTS_FACTS_MAX];
+    size_t count;
+};
+
 struct hint_trigger { /* a rung for what was measured */
-    char kernel[HINTS_KERNEL_MAX + 1];
-    enum hint_fact fact;
+    struct hint_facts facts;
     char *text; /* owned */
+};
+
+struct hint_deferral {
+    char mark[HINTS_MARK_MAX + 1];
+    struct hint_facts facts;
 };
 
 struct hint_item {
@@ -44,8 +65,9 @@ struct hint_item {
     size_t count;
     struct hint_trigger triggers[HINTS_TRIGGERS_MAX];
     size_t trigger_count;
-    char *solution;                  /* owned; NULL: none */
-    const struct hint_item *earlier; /* `after`: an item further up; NULL: none */
+    struct hint_deferral deferrals[HINTS_DEFERRALS_MAX];
+    size_t deferral_count;
+    char *solution; /* owned; NULL: none */
 };
 
 struct hints {
@@ -64,7 +86,7 @@ void hints_release(struct hints *hints);
 
 /* What of each item was shown. */
 struct hint_progress {
-    size_t seen[HINTS_ITEMS_MAX];   /* rungs of the ladder, without those of `after` */
+    size_t seen[HINTS_ITEMS_MAX];   /* rungs of the ladder */
     uint32_t told[HINTS_ITEMS_MAX]; /* bit k: trigger k */
 };
 

@@ -1,18 +1,17 @@
 /* check_hints.c - the parser of hint ladders, and `spillway hint` as a student meets it. */
 #include "testing.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "files.h"
 #include "hints.h"
 #include "labs/lab.h"
 
 #define LADDER                                                                                     \
     "# comment\n"                                                                                  \
-    "item both The two of them\n"                                                                  \
-    "hint\n"                                                                                       \
-    "  First of both.\n"                                                                           \
-    "\n"                                                                                           \
     "item one A title of words\n"                                                                  \
-    "after both\n"                                                                                 \
+    "defer one.mark if kernelA no-frame and kernelB spills\n"                                      \
     "hint\n"                                                                                       \
     "  Line one,\n"                                                                                \
     "\n"                                                                                           \
@@ -20,6 +19,8 @@
     "\n"                                                                                           \
     "hint if kernelA no-frame\n"                                                                   \
     "  No frame.\n"                                                                                \
+    "hint if kernelA frame and kernelB spills and kernelC fault\n"                                 \
+    "  All three.\n"                                                                               \
     "hint\n"                                                                                       \
     "  Two.\n"                                                                                     \
     "solution\n"                                                                                   \
@@ -35,20 +36,29 @@ START_TEST(reads_a_ladder)
     struct hints hints;
     struct error err = {0};
     ck_assert_msg(parse(&hints, LADDER, &err) == 0, "%s", err.text);
-    ck_assert_uint_eq(hints.count, 2);
+    ck_assert_uint_eq(hints.count, 1);
     const struct hint_item *one = hints_find(&hints, "one");
     ck_assert_ptr_nonnull(one);
     ck_assert_str_eq(one->title, "A title of words");
     ck_assert_uint_eq(one->count, 2);
     ck_assert_str_eq(one->rungs[0], "Line one,\n\n  indented.\n");
     ck_assert_str_eq(one->rungs[1], "Two.\n");
-    ck_assert_uint_eq(one->trigger_count, 1);
-    ck_assert_str_eq(one->triggers[0].kernel, "kernelA");
-    ck_assert_int_eq(one->triggers[0].fact, HINT_NO_FRAME);
+    ck_assert_uint_eq(one->trigger_count, 2);
+    ck_assert_uint_eq(one->triggers[0].facts.count, 1);
+    ck_assert_str_eq(one->triggers[0].facts.items[0].kernel, "kernelA");
+    ck_assert_int_eq(one->triggers[0].facts.items[0].fact, HINT_NO_FRAME);
     ck_assert_str_eq(one->triggers[0].text, "No frame.\n");
+    const struct hint_facts *three = &one->triggers[1].facts;
+    ck_assert_uint_eq(three->count, 3);
+    ck_assert_int_eq(three->items[0].fact, HINT_FRAME);
+    ck_assert_str_eq(three->items[1].kernel, "kernelB");
+    ck_assert_int_eq(three->items[1].fact, HINT_SPILLS);
+    ck_assert_str_eq(three->items[2].kernel, "kernelC");
+    ck_assert_int_eq(three->items[2].fact, HINT_FAULT);
+    ck_assert_uint_eq(one->deferral_count, 1);
+    ck_assert_str_eq(one->deferrals[0].mark, "one.mark");
+    ck_assert_uint_eq(one->deferrals[0].facts.count, 2);
     ck_assert_str_eq(one->solution, "Here.\n");
-    ck_assert_ptr_eq(one->earlier, hints_find(&hints, "both"));
-    ck_assert_ptr_null(hints_find(&hints, "both")->solution);
     ck_assert_ptr_eq(hints_find(&hints, "one.some_key"), one);
     ck_assert_ptr_null(hints_find(&hints, "on"));
     ck_assert_ptr_null(hints_find(&hints, ""));
@@ -91,17 +101,21 @@ static const struct broken {
     {"item a B\nhint\n  x\x1b[31m\n", "line 3: holds a control character"},
     {"item a B\nhint\n  x\xff\n", "line 3: is not UTF-8"},
     {"item a B\nhnit\n  x\n", "line 2: expected"},
-    {"item a B\nhint if k\n  x\nhint\n  y\n", "line 2: expected `hint if KERNEL FACT`"},
+    {"item a B\nhint if k\n  x\nhint\n  y\n", "line 2: expected `if KERNEL FACT`"},
     {"item a B\nhint if k melts\n  x\nhint\n  y\n", "line 2: a fact is `spills`"},
     {"item a B\nhint if k spills\n  x\n", "no hint"},
     {"item a B\nhint if k spills\nhint\n  y\n", "line 3: the hint or solution before this line has no"},
     {"hint if k spills\n  x\n", "line 1: a hint needs an item"},
-    {"item a B\nafter a\nhint\n  x\n", "line 2: `after` names no item further up"},
-    {"item a B\nafter b\nhint\n  x\nitem b B\nhint\n  y\n", "line 2: `after` names no item"},
-    {"item a B\nhint\n  x\nafter a\n", "line 4: `after` belongs right below"},
-    {"after a\n", "line 1: `after` belongs right below"},
-    {"item a B\nhint\n  x\nitem b B\nafter a\nafter a\nhint\n  y\n", "line 6: `after` belongs"},
-    {"item a B\nhint\n  x\nitem b B\nafter a\nhint\n  y\nitem c B\nafter b\nhint\n  z\n", "line 9: `after` names no item"},
+    {"item a B\nhint if k spills and\n  x\nhint\n  y\n", "line 2: a fact is `spills`"},
+    {"item a B\nhint if k spills and l\n  x\nhint\n  y\n", "line 2: expected `if KERNEL FACT`"},
+    {"item a B\nhint if k fault and k fault and k fault and k fault and k fault\n", "line 2: too many facts"},
+    {"item a B\ndefer a.b\nhint\n  x\n", "line 2: expected `defer MARK if"},
+    {"item a B\ndefer a b if k spills\nhint\n  x\n", "line 2: expected `defer MARK if"},
+    {"item a B\ndefer  if k spills\nhint\n  x\n", "line 2: expected `defer MARK if"},
+    {"item a B\ndefer a.b if spills\nhint\n  x\n", "line 2: expected `if KERNEL FACT`"},
+    {"item a B\nhint\n  x\ndefer a.b if k spills\n", "line 4: `defer` belongs right below"},
+    {"defer a.b if k spills\n", "line 1: `defer` belongs right below"},
+    {"item a B\ndefer a if k fault\ndefer b if k fault\ndefer c if k fault\ndefer d if k fault\ndefer e if k fault\n", "line 6: too many marks"},
     /* clang-format on */
 };
 
@@ -201,20 +215,19 @@ START_TEST(command_climbs_rung_by_rung)
     AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-climb");
     const char *lab = "day17-registers";
     static const char solution[] = "18,432";
-    expect(hint(cache, lab, NULL, NULL), 0, "question2    0/4");
-    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 4");
-    expect(hint(cache, lab, "question2", NULL), 0, "hint 2 of 4");
+    expect(hint(cache, lab, NULL, NULL), 0, "question2    0/3");
+    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 3");
     expect_silence_about(hint(cache, lab, "question2", NULL), solution);
     expect_silence_about(hint(cache, lab, "question2", NULL), solution);
-    expect(hint(cache, lab, "question2", NULL), 0, "seen all 4 hints");
+    expect(hint(cache, lab, "question2", NULL), 0, "seen all 3 hints");
     expect(hint(cache, lab, "question2", "--reveal"), 0, solution);
-    /* The two shared rungs are seen; question 3 goes on behind them. A mark's id will do. */
-    expect(hint(cache, lab, "question3.speed", NULL), 0, "hint 3 of 5");
-    expect(hint(cache, lab, NULL, NULL), 0, "question2    4/4");
+    /* A mark's id will do. */
+    expect(hint(cache, lab, "question3.speed", NULL), 0, "hint 1 of 3");
+    expect(hint(cache, lab, NULL, NULL), 0, "question2    3/3");
     expect(hint(cache, lab, "question2", "--reset"), 0, "Forgotten");
-    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 4");
+    expect(hint(cache, lab, "question2", NULL), 0, "hint 1 of 3");
     expect(hint(cache, lab, "--reset", NULL), 0, "Forgotten");
-    expect(hint(cache, lab, NULL, NULL), 0, "question3    0/5");
+    expect(hint(cache, lab, NULL, NULL), 0, "question3    0/3");
 }
 END_TEST
 
@@ -231,13 +244,13 @@ START_TEST(command_survives_a_bad_progress_file)
 {
     AUTO_FREE char *cache = path_join(testing_temporary_folder(), "hints-bad");
     AUTO_FREE char *file = path_join(cache, "hints-day17-registers");
-    expect(hint(cache, "question1", NULL, NULL), 0, "hint 1 of 4");
-    static const char junk[] = "question1 99999999999999999999\nquestion1\n\0\nshift 2\nquestions "
+    expect(hint(cache, "question1", NULL, NULL), 0, "hint 1 of 2");
+    static const char junk[] = "question1 99999999999999999999\nquestion1\n\0\nshift 2\nquestion3 "
                                "49\nnoise 3\nquestion2 1";
     testing_write(file, junk, sizeof junk - 1);
     expect(hint(cache, NULL, NULL, NULL), 0, "shift        2/3");
-    expect(hint(cache, NULL, NULL, NULL), 0, "questions    2/2");
-    expect(hint(cache, "question1", NULL, NULL), 0, "hint 3 of 4");
+    expect(hint(cache, NULL, NULL, NULL), 0, "question3    3/3");
+    expect(hint(cache, "question1", NULL, NULL), 0, "hint 1 of 2");
 }
 END_TEST
 
@@ -247,7 +260,7 @@ START_TEST(command_shows_the_hint_when_nothing_can_be_remembered)
     testing_write(cache, "", 0); /* a file stands where the folder should be */
     struct process_result result = hint(cache, "question1", NULL, NULL);
     ck_assert_ptr_nonnull(strstr(bytes_text(&result.error), "cannot remember"));
-    expect(result, 0, "hint 1 of 4");
+    expect(result, 0, "hint 1 of 2");
 }
 END_TEST
 
@@ -300,6 +313,53 @@ START_TEST(measured_facts_choose_the_hint)
 }
 END_TEST
 
+/* Each row: what a grading left, what was asked for, and how the first hint begins to help. */
+static const struct {
+    const char *item, *memory, *said;
+} first_hints[] = {
+/* clang-format off */
+#define UNTOUCHED "score 25 0 25\nmark build.accepted passed\nmark numbers.decayWide passed\n" \
+                  "mark numbers.decayWideIndexed.shifted failed\nmark shift.frame failed\n" \
+                  "kernel decayWide 72 0 0 0 ran\nkernel decayWideIndexed 72 0 0 0 ran\n" \
+                  "kernel decayWideBounded 72 0 0 0 ran\n"
+#define EDITED "score 72 0 72\nmark numbers.decayWideIndexed.shifted passed\nmark counts.decayNarrow failed\n" \
+               "kernel decayWide 72 0 0 0 ran\nkernel decayWideIndexed 69 256 0 0 ran\n" \
+               "kernel decayWideBounded 64 48 44 44 ran\n"
+    {"next",      UNTOUCHED, "shift: The edit of decayWideIndexed\n"},
+    {"next",      "score 20 0 20\nmark numbers.decayWideIndexed failed\nmark numbers.decayWideIndexed.shifted failed\n"
+                  "mark shift.frame failed\nkernel decayWideIndexed 72 0 0 0 ran\n",
+                  "numbers: Getting the right numbers\n"},
+    {"next",      "score 80 0 80\nmark numbers.decayWideIndexed.shifted failed\nkernel decayWideIndexed 69 256 0 0 ran\n",
+                  "numbers: Getting the right numbers, hint 1 of 3"},
+    {"next",      "score 80 0 80\nmark numbers.decayWideIndexed.shifted failed\nkernel decayWideIndexed 72 0 0 0 ran\n",
+                  "numbers: Getting the right numbers\n"},
+    {"numbers",   UNTOUCHED, "at a shift of 0 only"},
+    {"question1", UNTOUCHED, "step 2 of the handout comes first"},
+    {"question1", "score 25 0 25\nkernel decayWideIndexed 69 256 0 0 ran\nkernel decayWideBounded 72 0 0 0 ran\n",
+                  "step 3 of the handout comes first"},
+    {"question1", EDITED,    "of decayWideBounded: 64 registers, a frame of\n48 bytes, 44 bytes of spill stores, 44 of spill loads.\n"
+                             "Your last grading measured of decayWideIndexed: 69 registers, a frame of\n256 bytes"},
+    {"question1", EDITED,    "These two are the kernels of the question"},
+    {"question1", "",        "Look at the two numbers"},
+    {"question2", UNTOUCHED, "65,536 registers. By what?"},
+    {"question3", UNTOUCHED, "decayWide without a bound"},
+    {"question3", "score 25 0 25\nkernel decayWide 64 48 44 44 ran\n", "then undo\nthe edit"},
+    {"next",      EDITED,    "counts: The four register counts, hint 1"},
+    /* clang-format on */
+};
+
+START_TEST(first_hint_is_the_one_that_helps)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "hints-first-%d", _i);
+    AUTO_FREE char *cache = path_join(testing_temporary_folder(), name);
+    expect(hint(cache, NULL, NULL, NULL), 0, "Hints for");
+    ck_assert(mkdir(cache, 0700) == 0 || errno == EEXIST);
+    remember(cache, first_hints[_i].memory);
+    expect(hint(cache, "day17-registers", first_hints[_i].item, NULL), 0, first_hints[_i].said);
+}
+END_TEST
+
 START_TEST(what_was_remembered_may_be_anything)
 {
     static const char *const texts[] = {
@@ -325,22 +385,37 @@ START_TEST(what_was_remembered_may_be_anything)
 }
 END_TEST
 
-/* Hints for what was measured name kernels that there are. */
-START_TEST(triggers_name_kernels)
+static void expect_kernels(const struct lab *lab, const struct hint_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; ++i) {
+        bool known = false;
+        for (size_t k = 0; k < lab->kernel_count; ++k)
+            known = known || strcmp(lab->kernels[k].name, facts->items[i].kernel) == 0;
+        ck_assert_msg(known, "no kernel %s", facts->items[i].kernel);
+    }
+}
+
+/* Hints for what was measured name kernels and marks that there are. */
+START_TEST(facts_name_kernels_and_marks)
 {
     const struct lab *lab = lab_registry[_i];
     struct hints hints;
     struct error err = {0};
     ck_assert_int_eq(hints_load(&hints, lab->id, &err), 0);
-    for (size_t i = 0; i < hints.count; ++i)
-        for (size_t t = 0; t < hints.items[i].trigger_count; ++t) {
+    for (size_t i = 0; i < hints.count; ++i) {
+        const struct hint_item *item = &hints.items[i];
+        for (size_t t = 0; t < item->trigger_count; ++t)
+            expect_kernels(lab, &item->triggers[t].facts);
+        for (size_t d = 0; d < item->deferral_count; ++d) {
+            const char *mark = item->deferrals[d].mark;
             bool known = false;
-            for (size_t k = 0; k < lab->kernel_count; ++k)
-                known =
-                    known || strcmp(lab->kernels[k].name, hints.items[i].triggers[t].kernel) == 0;
-            ck_assert_msg(known, "%s: no kernel %s", hints.items[i].id,
-                          hints.items[i].triggers[t].kernel);
+            for (size_t k = 0; k < lab->criterion_count; ++k)
+                known = known || strcmp(lab->criteria[k].id, mark) == 0;
+            ck_assert_msg(known && hints_find(&hints, mark) == item, "%s: no mark %s", item->id,
+                          mark);
+            expect_kernels(lab, &item->deferrals[d].facts);
         }
+    }
     hints_release(&hints);
 }
 END_TEST
@@ -380,8 +455,9 @@ Suite *suite_hints(void)
     tcase_add_test(tests, command_survives_a_bad_progress_file);
     tcase_add_test(tests, command_shows_the_hint_when_nothing_can_be_remembered);
     tcase_add_test(tests, measured_facts_choose_the_hint);
+    tcase_add_loop_test(tests, first_hint_is_the_one_that_helps, 0, COUNT_OF(first_hints));
     tcase_add_test(tests, what_was_remembered_may_be_anything);
-    tcase_add_loop_test(tests, triggers_name_kernels, 0, (int)lab_registry_count);
+    tcase_add_loop_test(tests, facts_name_kernels_and_marks, 0, (int)lab_registry_count);
     tcase_add_test(tests, command_refuses_what_does_not_exist);
     tcase_add_test(tests, labs_are_listed);
     suite_add_tcase(suite, tests);

@@ -10,7 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 static void check_item(const struct hints *hints, const struct hint_item *item)
 {
     assert(hints_find(hints, item->id) == item && item->title[0] != '\0');
-    assert(item->earlier == NULL || (item->earlier < item && item->earlier->earlier == NULL));
+    for (size_t i = 0; i < item->deferral_count; ++i)
+        assert(item->deferrals[i].mark[0] != '\0' && item->deferrals[i].facts.count >= 1);
+    for (size_t i = 0; i < item->trigger_count; ++i)
+        assert(item->triggers[i].text != NULL && item->triggers[i].facts.count >= 1);
     assert(item->count >= 1 && item->count <= HINTS_RUNGS_MAX);
     for (size_t i = 0; i < item->count; ++i)
         assert(item->rungs[i][0] != '\0' && text_is_utf8(item->rungs[i], strlen(item->rungs[i])));
