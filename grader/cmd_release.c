@@ -15,7 +15,8 @@ static const char usage[] =
     "for GitHub and GitLab, and one commit without a past. Before DIR gets its name,\n"
     "every file and every git object is searched for lines of the solution.\n"
     "\n"
-    "  --url URL    where the Makefile and CI say that Spillway is cloned from\n"
+    "  --url URL    where Spillway is cloned from: written into the Makefile, CI and\n"
+    "               the notebook. Without it CI fails until SPILLWAY_URL is set there\n"
     "  --check      make nothing: search DIR, changed since or not, for leaks\n"
     "  --starter    make nothing: print the student's version of the source\n"
     "  --help       this text\n"
@@ -24,8 +25,20 @@ static const char usage[] =
     "made.\n"
     "\n"
     "Examples:\n"
-    "  spillway release day17-registers ~/class/day17\n"
+    "  spillway release day17-registers ~/class/day17 \\\n"
+    "      --url https://git.example.org/course/spillway.git\n"
     "  spillway release day17-registers ~/class/day17 --check\n";
+
+/* What the templates of packaging/student do where no address was filled in. */
+static const char without_url[] =
+    "\n"
+    "No --url was given, so nothing in it says where Spillway comes from:\n"
+    "  make grade    works where Spillway is installed, or with SPILLWAY_SRC=DIR; it\n"
+    "                cannot tell the others where to get it\n"
+    "  CI            fails at each push until a variable SPILLWAY_URL is set for the\n"
+    "                organisation or group (GitHub: Actions variable, GitLab: CI/CD)\n"
+    "  colab.ipynb   asks each student for the address\n"
+    "With --url URL (a git repository that students can clone) all three know it.\n";
 
 static void print_leaks(const struct leak_report *leaks)
 {
@@ -62,6 +75,8 @@ static int make(const struct release_options *options)
                 "only the solutions of the hints could be searched for.\n",
                 options->lab->source_name);
         print_search(&release.leaks, release.secret_count, release.shown_count);
+        if (options->url[0] == '\0')
+            (void)fputs(without_url, stdout);
         (void)printf("\nTry it as a student (it earns %d of %d points as it comes):\n"
                      "  make -C %s grade\n",
                      options->lab->starter_floor, lab_max_score(options->lab), options->folder);

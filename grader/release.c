@@ -201,6 +201,28 @@ static int seek_leaks(struct release *release, const struct release_options *opt
     return status;
 }
 
+/* The folder that the wished one would lie in is not there, or is none. */
+static void refuse_parent(const char *folder, size_t length, struct error *err)
+{
+    while (length > 1 && folder[length - 1] != '/')
+        --length;
+    while (length > 1 && folder[length - 1] == '/')
+        --length;
+    AUTO_FREE char *parent = strndup(folder, length);
+    struct stat info;
+    if (parent == NULL)
+        error_no_memory(err);
+    else if (stat(parent, &info) != 0 && errno == ENOENT)
+        error_set(err, ERROR_USAGE,
+                  "there is no folder %s to make %s in: make it first (mkdir -p %s), or name a "
+                  "folder elsewhere",
+                  parent, folder, parent);
+    else
+        error_set(err, ERROR_USAGE,
+                  "%s cannot be made, since %s is not a folder: name one elsewhere", folder,
+                  parent);
+}
+
 /* A folder beside the wished one, so that a rename is all that is left to do. Owned. */
 static char *make_folder_beside(const char *folder, struct error *err)
 {
@@ -214,8 +236,10 @@ static char *make_folder_beside(const char *folder, struct error *err)
     }
     if (mkdtemp(path) != NULL)
         return path;
-    enum error_kind kind = errno == ENOENT || errno == ENOTDIR ? ERROR_USAGE : ERROR_INFRASTRUCTURE;
-    error_set_errno(err, kind, "cannot make a folder beside %s", folder);
+    if (errno == ENOENT || errno == ENOTDIR)
+        refuse_parent(folder, length, err);
+    else
+        error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make a folder beside %s", folder);
     free(path);
     return NULL;
 }

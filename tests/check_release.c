@@ -118,6 +118,7 @@ START_TEST(repository_is_what_a_student_gets)
     ck_assert_ptr_nonnull(strstr(said, "with 3 solutions left out"));
     ck_assert_ptr_nonnull(strstr(said, "none is there"));
     ck_assert_ptr_nonnull(strstr(said, "25 of 100 points"));
+    ck_assert_ptr_null(strstr(said, "--url"));
     process_result_release(&result);
 
     expect_same(folder, "registers.cu", "starter/" LAB "/registers.cu");
@@ -150,6 +151,31 @@ START_TEST(repository_is_what_a_student_gets)
 }
 END_TEST
 
+/* Who leaves the address out is told what will not work, and it is so. */
+START_TEST(missing_address_is_told)
+{
+    AUTO_FREE char *folder = new_folder("release-without-url");
+    struct process_result result = release(folder, NULL, NULL);
+    ck_assert_int_eq(result.exit_code, 0);
+    ck_assert_ptr_nonnull(
+        strstr(bytes_text(&result.output), "No --url was given, so nothing in it says where"));
+    process_result_release(&result);
+    static const struct {
+        const char *file, *words;
+    } places[] = {
+        {"Makefile", "\nSPILLWAY_URL := \n"},
+        {".github/workflows/grade.yml", "vars.SPILLWAY_URL || '' }}"},
+        {".gitlab-ci.yml", "SPILLWAY_URL: \"\"\n"},
+        {"colab.ipynb", "SPILLWAY_URL = \\\"\\\""},
+    };
+    for (size_t i = 0; i < COUNT_OF(places); ++i) {
+        struct bytes text = content(folder, places[i].file);
+        ck_assert_msg(strstr(bytes_text(&text), places[i].words) != NULL, "%s", places[i].file);
+        bytes_release(&text);
+    }
+}
+END_TEST
+
 START_TEST(grading_it_gives_the_floor)
 {
     if (!testing_have_toolkit())
@@ -176,7 +202,9 @@ static const struct {
     {{"release", LAB, "tests"},                   2, "is there already"},
     {{"release", LAB, "Makefile"},                2, "is there already"},
     {{"release", LAB, "."},                       2, "is the current folder"},
-    {{"release", LAB, "no/such/folder"},          2, "cannot make a folder beside"},
+    {{"release", LAB, "no/such/folder"},          2, "no folder no/such to make no/such/folder in: make it first (mkdir -p no/such)"},
+    {{"release", LAB, "/no-such//folder//"},      2, "(mkdir -p /no-such), or"},
+    {{"release", LAB, "Makefile/folder"},         2, "Makefile/folder cannot be made, since Makefile is not a folder"},
     {{"release", LAB, "x", "--url", "a' b"},      2, "--url is written into"},
     {{"release", LAB, "no-such-folder", "--check"}, 3, "no-such-folder"},
     {{"release", LAB, "--starter"},               0, "// TODO: give it launch bounds"},
@@ -429,6 +457,7 @@ Suite *suite_release(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, strip_row, 0, COUNT_OF(strip_rows));
     tcase_add_test(tests, repository_is_what_a_student_gets);
+    tcase_add_test(tests, missing_address_is_told);
     tcase_add_test(tests, grading_it_gives_the_floor);
     tcase_add_loop_test(tests, usage_row, 0, COUNT_OF(usage_rows));
     tcase_add_loop_test(tests, leak_row, 0, COUNT_OF(leak_rows));
