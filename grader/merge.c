@@ -225,13 +225,24 @@ static int take_notes(struct grade *into, const struct grade *from, struct error
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Whose run the joined grade shows: of two, the first's; the words say which grade it came from. */
 static void take_executor(struct grade *into, const struct grade *from, const char *second)
 {
     char why[sizeof into->why];
-    (void)snprintf(why, sizeof why, "%s; joined with %s", into->why, second);
+    bool first_ran = into->executor != EXECUTOR_NONE, second_ran = from->executor != EXECUTOR_NONE;
+    if (first_ran && second_ran)
+        (void)snprintf(why, sizeof why, "%s; joined with %s", into->why, second);
+    else if (first_ran)
+        (void)snprintf(why, sizeof why, "%s, in the first grade; the second ran no kernel",
+                       into->why);
+    else if (second_ran)
+        (void)snprintf(why, sizeof why, "%s, in the second grade; the first ran no kernel",
+                       from->why);
+    else
+        (void)snprintf(why, sizeof why, "neither of the two grades ran a kernel");
     text_clean(why);
     memcpy(into->why, why, sizeof why);
-    if (into->executor != EXECUTOR_NONE)
+    if (first_ran)
         return;
     into->executor = from->executor;
     into->seed = from->seed;

@@ -405,6 +405,10 @@ static const struct {
     /* clang-format off */
     {{CORPUS "none", CORPUS "gpu"}, 0, "Score: 100/100\n"},
     {{CORPUS "none", CORPUS "none", "--fail-under", "76"}, 1, "Score: 75/100 (25 pending)\n"},
+    {{CORPUS "none", CORPUS "gpu"}, 0, "  run by      NVIDIA H200: a device can be used, in the second grade; the first\n              ran no kernel\n"},
+    {{CORPUS "gpu", CORPUS "none"}, 0, "  run by      NVIDIA H200: a device can be used, in the first grade; the second\n              ran no kernel\n"},
+    {{CORPUS "none", CORPUS "none"}, 0, "  run by      nothing: neither of the two grades ran a kernel\n"},
+    {{CORPUS "emulator", CORPUS "gpu"}, 0, "; joined with a run on"},
     {{CORPUS "none", CORPUS "gpu", "--tap", "-"}, 0, "TAP version 14\n1..25\n"},
     {{CORPUS "none", CORPUS "gpu", "--autolab"}, 0, "{\"scores\":{\"build\":5,\"numbers\":25,"},
     {{CORPUS "none", CORPUS "starter"}, 2, "cannot be joined: they grade different work"},
