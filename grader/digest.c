@@ -95,13 +95,38 @@ int digest_file(struct digest *ret, const char *path, struct error *err)
     return got < 0 ? -1 : status;
 }
 
-const char *digest_hex(const struct digest *digest, char into[DIGEST_HEX_BYTES])
+static void write_hex(const unsigned char *bytes, size_t count, char *into)
 {
     static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < DIGEST_BYTES; ++i) {
-        into[2 * i] = digits[digest->bytes[i] >> 4];
-        into[2 * i + 1] = digits[digest->bytes[i] & 15];
+    for (size_t i = 0; i < count; ++i) {
+        into[2 * i] = digits[bytes[i] >> 4];
+        into[2 * i + 1] = digits[bytes[i] & 15];
     }
-    into[2 * (size_t)DIGEST_BYTES] = '\0';
+    into[2 * count] = '\0';
+}
+
+const char *digest_hex(const struct digest *digest, char into[DIGEST_HEX_BYTES])
+{
+    write_hex(digest->bytes, DIGEST_BYTES, into);
     return into;
+}
+
+int digest_git_blob(char ret[DIGEST_GIT_BLOB_BYTES], const void *data, size_t length,
+                    struct error *err)
+{
+    char header[32];
+    unsigned char made[EVP_MAX_MD_SIZE];
+    unsigned made_length = 0;
+    int header_length = snprintf(header, sizeof header, "blob %zu", length) + 1; /* and its NUL */
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool done = context != NULL && EVP_DigestInit_ex(context, EVP_sha1(), NULL) == 1 &&
+                EVP_DigestUpdate(context, header, (size_t)header_length) == 1 &&
+                (length == 0 || EVP_DigestUpdate(context, data, length) == 1) &&
+                EVP_DigestFinal_ex(context, made, &made_length) == 1 &&
+                2 * (size_t)made_length + 1 == DIGEST_GIT_BLOB_BYTES;
+    EVP_MD_CTX_free(context);
+    if (!done)
+        return error_set(err, ERROR_INFRASTRUCTURE, "cannot compute a SHA-1: out of memory?");
+    write_hex(made, made_length, ret);
+    return 0;
 }

@@ -42,6 +42,12 @@ static inline bool digest_equal(const struct digest *a, const struct digest *b)
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
+/* The id that git gives a blob of these bytes (SHA-1, in hex): a name that people can look for in
+ * their repository, never a key. Starting libgit2 for it would read the system's certificates. */
+#define DIGEST_GIT_BLOB_BYTES 41
+int digest_git_blob(char ret[DIGEST_GIT_BLOB_BYTES], const void *data, size_t length,
+                    struct error *err);
+
 /* Lower-case hex. Returns `into`. */
 const char *digest_hex(const struct digest *digest, char into[DIGEST_HEX_BYTES]);
 

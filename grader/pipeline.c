@@ -6,16 +6,42 @@
 #include "recall.h"
 #include "scrub.h"
 
+#include <pthread.h>
+
 #define TIMING_ROUNDS 31
 
 /* ---- The machine ----------------------------------------------------------------------------- */
 
+/* The compiler is asked while the sandbox is tried: both wait for other processes. */
+struct asking {
+    struct toolchain *toolchain;
+    int status;
+    struct error err;
+};
+
+static void *ask_main(void *argument)
+{
+    struct asking *asking = argument;
+    asking->status = toolchain_ask(asking->toolchain, &asking->err);
+    return NULL;
+}
+
 int machine_find(struct machine *out, const struct machine_options *options, struct error *err)
 {
     *out = (struct machine){.options = *options};
-    if (toolchain_find(&out->toolchain, options->nvcc, err) != 0 ||
-        sandbox_choose(&out->toolchain.sandbox, options->sandbox, err) != 0 ||
-        toolchain_ask(&out->toolchain, err) != 0)
+    if (toolchain_find(&out->toolchain, options->nvcc, err) != 0)
+        return -1;
+    struct asking asking = {.toolchain = &out->toolchain};
+    pthread_t thread;
+    bool beside = pthread_create(&thread, NULL, ask_main, &asking) == 0;
+    int status = sandbox_choose(&out->toolchain.sandbox, options->sandbox, err);
+    if (beside)
+        (void)pthread_join(thread, NULL);
+    else if (status == 0)
+        (void)ask_main(&asking);
+    if (status == 0 && asking.status != 0)
+        *err = asking.err;
+    if (status != 0 || asking.status != 0)
         return -1;
     return choice_executor(&out->choice, options->executor, &out->toolchain, err);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "caps.h"
+#include "digest.h"
 #include "text.h"
 
 /* ---- A folder on disk as a place: paths are absolute ----------------------------------------- */
@@ -206,7 +207,8 @@ int submission_take_source(struct submission *submission, struct bytes *content,
     }
     source->content = *content;
     *content = (struct bytes){0};
-    return submission_git_id(submission->source_id, &source->content, err);
+    return digest_git_blob(submission->source_id, bytes_text(&source->content),
+                           source->content.length, err);
 }
 
 /* A .cu file of another name, as a browser or an editor may have called it; owned. NULL: none. */
@@ -262,7 +264,8 @@ int submission_take_answers(struct submission *submission, const struct bytes *c
                               "the source and fill it in",
                               err);
     if (problem[0] == '\0')
-        return submission_git_id(submission->answers_id, content, err) == 0
+        return digest_git_blob(submission->answers_id, bytes_text(content), content->length, err) ==
+                       0
                    ? answers_parse(&submission->answers, bytes_text(content), content->length, err)
                    : -1;
     (void)snprintf(reason, sizeof reason, "answers.ini %s, so it was not read", problem);

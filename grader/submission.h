@@ -79,7 +79,4 @@ int submission_git_open(struct submission_place *place, struct submission *submi
                         struct error *err);
 void submission_git_close(struct submission_place *place);
 
-/* The id of a blob of these bytes, in hex. -1 with *err when there is no memory. */
-int submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content, struct error *err);
-
 #endif

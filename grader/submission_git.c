@@ -193,15 +193,3 @@ void submission_git_close(struct submission_place *place)
     (void)git_libgit2_shutdown();
     place->state = NULL;
 }
-
-int submission_git_id(char id[SUBMISSION_ID_BYTES], const struct bytes *content, struct error *err)
-{
-    git_oid oid;
-    id[0] = '\0';
-    if (git_libgit2_init() < 0)
-        return error_set(err, ERROR_INFRASTRUCTURE, "libgit2 does not start");
-    if (git_odb_hash(&oid, bytes_text(content), content->length, GIT_OBJECT_BLOB) == 0)
-        (void)git_oid_tostr(id, SUBMISSION_ID_BYTES, &oid);
-    (void)git_libgit2_shutdown();
-    return id[0] != '\0' ? 0 : error_no_memory(err);
-}

@@ -508,28 +508,50 @@ static void print_table(const struct attack *attacks, size_t count)
 
 /* ---- Before and after ------------------------------------------------------------------------ */
 
-/* Names in /dev/shm, and the System V segments of this machine. */
+/* What shared memory there is, a line each: the files in /dev/shm, and the System V segments,
+ * semaphores and queues of this machine by key and id. */
 static void take_shared_memory(struct bytes *out)
 {
     *out = bytes_with_limit((size_t)1 << 20);
     DIR *folder = opendir("/dev/shm");
-    size_t entries = 0;
     for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-        ++entries;
+        bytes_printf(out, "/dev/shm/%s\n", entry->d_name);
     if (folder != NULL)
         (void)closedir(folder);
-    bytes_printf(out, "%zu files in /dev/shm, ", entries);
     static const char *const lists[] = {"/proc/sysvipc/shm", "/proc/sysvipc/sem",
                                         "/proc/sysvipc/msg"};
     for (size_t i = 0; i < COUNT_OF(lists); ++i) {
         struct bytes text = {0};
-        size_t lines = 0;
-        if (file_read(&text, lists[i], (size_t)1 << 20, true) == FILE_READ)
-            for (size_t k = 0; k < text.length; ++k)
-                lines += text.data[k] == '\n';
-        bytes_printf(out, "%zu lines in %s ", lines, lists[i]);
+        char *rest = NULL;
+        if (file_read(&text, lists[i], (size_t)1 << 20, true) != FILE_READ)
+            continue;
+        for (char *line = strtok_r(text.data, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest)) {
+            char key[32], id[32];
+            if (sscanf(line, "%31s %31s", key, id) == 2)
+                bytes_printf(out, "%s %s %s\n", lists[i], key, id);
+        }
         bytes_release(&text);
     }
+}
+
+/* Others on this machine may take theirs away meanwhile; nobody's may be new. */
+static bool nothing_was_left(const struct bytes *before, struct bytes *after)
+{
+    bool same = true;
+    char *rest = NULL;
+    for (char *line = strtok_r(after->data, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const char *found = bytes_text(before);
+        size_t length = strlen(line);
+        while ((found = strstr(found, line)) != NULL &&
+               (found[length] != '\n' || (found != before->data && found[-1] != '\n')))
+            ++found;
+        if (found == NULL)
+            (void)printf("shared memory was left: %s\n", line);
+        same = same && found != NULL;
+    }
+    return same;
 }
 
 /* Megabytes of all GPUs in use, as nvidia-smi says; -1 when it cannot be asked. */
@@ -578,10 +600,7 @@ static bool same_as_before(const struct bytes *before)
 {
     struct bytes after, content = {0};
     take_shared_memory(&after);
-    bool same = strcmp(bytes_text(before), bytes_text(&after)) == 0;
-    if (!same)
-        (void)printf("shared memory was left: %s; before: %s\n", bytes_text(&after),
-                     bytes_text(before));
+    bool same = nothing_was_left(before, &after);
     bytes_release(&after);
     bool kept = file_read(&content, secret, 4096, false) == FILE_READ &&
                 strstr(bytes_text(&content), CANARY) != NULL;

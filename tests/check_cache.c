@@ -36,6 +36,18 @@ START_TEST(digest_is_sha256)
 }
 END_TEST
 
+/* As `git hash-object --stdin` says. */
+START_TEST(a_blob_is_named_as_git_names_it)
+{
+    struct error err = {0};
+    char id[DIGEST_GIT_BLOB_BYTES];
+    ck_assert_int_eq(digest_git_blob(id, "hello\n", 6, &err), 0);
+    ck_assert_str_eq(id, "ce013625030ba8dba906f756967f9e9ca394464a");
+    ck_assert_int_eq(digest_git_blob(id, NULL, 0, &err), 0);
+    ck_assert_str_eq(id, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+}
+END_TEST
+
 static struct digest of_parts(const char *const *parts)
 {
     struct digester digester;
@@ -499,6 +511,7 @@ Suite *suite_cache(void)
     TCase *tests = tcase_create("cache");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, digest_is_sha256);
+    tcase_add_test(tests, a_blob_is_named_as_git_names_it);
     tcase_add_loop_test(tests, lists_that_differ_have_other_digests, 0, (int)COUNT_OF(lists));
     tcase_add_test(tests, fields_come_back_and_cut_ones_fail);
     tcase_add_test(tests, fields_keep_to_their_room);
