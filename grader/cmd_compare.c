@@ -2,9 +2,8 @@
 #include "commands.h"
 
 #include "files.h"
-#include "options.h"
+#include "grading_options.h"
 #include "out_compare.h"
-#include "pipeline.h"
 #include "progress.h"
 
 static const char usage[] =
@@ -30,42 +29,25 @@ static const char usage[] =
     "  spillway compare ~/day17 --kernel decayWideBounded --arch sm_75,sm_120\n";
 
 struct compare_options {
-    struct submission_options submission;
-    struct machine_options machine;
+    struct grading_options grading;
     struct out_compare_options out;
     bool json;
 };
 
-enum { OPT_LAB = OPTIONS_HELP + 1, OPT_REV, OPT_KERNEL, OPT_ARCH, OPT_NVCC, OPT_SANDBOX, OPT_JSON };
+enum { OPT_KERNEL = GRADING_OWN, OPT_JSON };
 
 static int take_option(struct compare_options *options, int option, const char *value,
                        struct error *err)
 {
-    struct machine_options *machine = &options->machine;
     switch (option) {
-    case OPT_LAB:
-        options->submission.lab_id = value;
-        return 0;
-    case OPT_REV:
-        options->submission.revision = value;
-        return 0;
     case OPT_KERNEL:
         options->out.kernel = value;
         return 0;
-    case OPT_ARCH:
-        return choice_parse_archs(machine->archs, &machine->arch_count, value, err);
-    case OPT_NVCC:
-        machine->nvcc = value;
-        return 0;
-    case OPT_SANDBOX:
-        return sandbox_parse_mode(value, &machine->sandbox)
-                   ? 0
-                   : options_refuse(err, "--sandbox", value, "auto, on or off");
     case OPT_JSON:
         options->json = true;
         return 0;
     default:
-        return -1; /* options_next() has filled *err */
+        return grading_options_take(&options->grading, option, value, err);
     }
 }
 
@@ -73,17 +55,18 @@ static int take_option(struct compare_options *options, int option, const char *
 static int parse_options(struct compare_options *options, int argc, char **argv, struct error *err)
 {
     static const struct option table[] = {
-        {"lab", required_argument, NULL, OPT_LAB},
-        {"rev", required_argument, NULL, OPT_REV},
+        {"lab", required_argument, NULL, GRADING_LAB},
+        {"rev", required_argument, NULL, GRADING_REV},
         {"kernel", required_argument, NULL, OPT_KERNEL},
-        {"arch", required_argument, NULL, OPT_ARCH},
-        {"nvcc", required_argument, NULL, OPT_NVCC},
-        {"sandbox", required_argument, NULL, OPT_SANDBOX},
+        {"arch", required_argument, NULL, GRADING_ARCH},
+        {"nvcc", required_argument, NULL, GRADING_NVCC},
+        {"sandbox", required_argument, NULL, GRADING_SANDBOX},
         {"json", no_argument, NULL, OPT_JSON},
         {"help", no_argument, NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0},
     };
-    *options = (struct compare_options){.submission.directory = ".", .machine.executor = "none"};
+    *options = (struct compare_options){.grading = GRADING_OPTIONS};
+    options->grading.machine.executor = "none";
     optind = 0;
     for (int option; (option = options_next(argc, argv, table, "compare", err)) != OPTIONS_END;) {
         if (option == OPTIONS_HELP) {
@@ -93,12 +76,7 @@ static int parse_options(struct compare_options *options, int argc, char **argv,
         if (take_option(options, option, optarg, err) != 0)
             return -1;
     }
-    if (argc - optind > 1)
-        return error_set(err, ERROR_USAGE, "one folder at a time: what is \"%s\"?",
-                         argv[optind + 1]);
-    if (optind < argc)
-        options->submission.directory = argv[optind];
-    return 0;
+    return grading_options_folder(&options->grading, argc, argv, err);
 }
 
 static int check_kernel(const struct lab *lab, const char *name, struct error *err)
@@ -154,9 +132,9 @@ static int compare(struct compare_options *options, struct error *err)
     struct pipeline pipeline = {0};
     struct arch left_out[CHOICE_ARCHS_MAX];
     int status = -1;
-    if (submission_read(&submission, &options->submission, err) != 0 ||
+    if (submission_read(&submission, &options->grading.submission, err) != 0 ||
         check_kernel(submission.lab, options->out.kernel, err) != 0 ||
-        machine_find(&machine, &options->machine, err) != 0)
+        machine_find(&machine, &options->grading.machine, err) != 0)
         goto done;
     options->out.left_out = left_out;
     choose_cards(&machine, left_out, &options->out.left_out_count);

@@ -7,21 +7,16 @@
 #include "commands.h"
 
 #include <pthread.h>
-#include <sys/random.h>
 
 #include "cmd_output.h"
+#include "grading_options.h"
 #include "memory.h"
-#include "options.h"
-#include "pipeline.h"
 #include "process.h"
 #include "progress.h"
 
 struct grade_options {
-    struct submission_options submission;
-    struct machine_options machine;
+    struct grading_options grading;
     struct output_options output;
-    bool has_seed;
-    uint64_t seed, elements;
 };
 
 static const char usage_options[] =
@@ -58,96 +53,44 @@ static const char usage_end[] =
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-enum {
-    OPT_LAB = OPTIONS_HELP + 1,
-    OPT_REV,
-    OPT_ARCH,
-    OPT_EXECUTOR,
-    OPT_SEED,
-    OPT_ONLY,
-    OPT_FAIL_UNDER,
-    OPT_NVCC,
-    OPT_SANDBOX,
-    OPT_ELEMENTS,
-    OPT_THREADS,
-    OPT_LAUNCH_SECONDS,
-    OPT_VERBOSE,
-    OPT_WRITERS
-};
+enum { OPT_ONLY = GRADING_OWN, OPT_FAIL_UNDER, OPT_VERBOSE, OPT_WRITERS };
 
 static const struct option long_options[] = {
     /* clang-format off */
-    {"lab",        required_argument, NULL, OPT_LAB},
-    {"rev",        required_argument, NULL, OPT_REV},
-    {"arch",       required_argument, NULL, OPT_ARCH},
-    {"executor",   required_argument, NULL, OPT_EXECUTOR},
-    {"seed",       required_argument, NULL, OPT_SEED},
-    {"only",       required_argument, NULL, OPT_ONLY},
-    {"fail-under", required_argument, NULL, OPT_FAIL_UNDER},
-    {"nvcc",       required_argument, NULL, OPT_NVCC},
-    {"sandbox",    required_argument, NULL, OPT_SANDBOX},
-    {"elements",   required_argument, NULL, OPT_ELEMENTS},
-    {"threads",    required_argument, NULL, OPT_THREADS},
-    {"launch-seconds", required_argument, NULL, OPT_LAUNCH_SECONDS},
-    {"verbose",    no_argument,       NULL, OPT_VERBOSE},
-    {"help",       no_argument,       NULL, OPTIONS_HELP},
+    {"lab",            required_argument, NULL, GRADING_LAB},
+    {"rev",            required_argument, NULL, GRADING_REV},
+    {"arch",           required_argument, NULL, GRADING_ARCH},
+    {"executor",       required_argument, NULL, GRADING_EXECUTOR},
+    {"seed",           required_argument, NULL, GRADING_SEED},
+    {"only",           required_argument, NULL, OPT_ONLY},
+    {"fail-under",     required_argument, NULL, OPT_FAIL_UNDER},
+    {"nvcc",           required_argument, NULL, GRADING_NVCC},
+    {"sandbox",        required_argument, NULL, GRADING_SANDBOX},
+    {"elements",       required_argument, NULL, GRADING_ELEMENTS},
+    {"threads",        required_argument, NULL, GRADING_THREADS},
+    {"launch-seconds", required_argument, NULL, GRADING_LAUNCH_SECONDS},
+    {"verbose",        no_argument,       NULL, OPT_VERBOSE},
+    {"help",           no_argument,       NULL, OPTIONS_HELP},
     {NULL, 0, NULL, 0},
     /* clang-format on */
 };
-
-static int take_small(unsigned *out, const char *name, const char *value, unsigned most,
-                      struct error *err)
-{
-    uint64_t number = 0;
-    if (options_number(&number, name, value, 0, most, "", err) != 0)
-        return -1;
-    *out = (unsigned)number;
-    return 0;
-}
 
 static int take_option(struct grade_options *options, int option, const char *value,
                        struct error *err)
 {
     switch (option) {
-    case OPT_LAB:
-        options->submission.lab_id = value;
-        return 0;
-    case OPT_REV:
-        options->submission.revision = value;
-        return 0;
-    case OPT_ARCH:
-        return choice_parse_archs(options->machine.archs, &options->machine.arch_count, value, err);
-    case OPT_EXECUTOR:
-        return choice_parse_executor(&options->machine.executor, value, err);
-    case OPT_SEED:
-        options->has_seed = true;
-        return options_number(&options->seed, "--seed", value, 0, INT64_MAX, "", err);
     case OPT_ONLY:
         options->output.only = value;
         return 0;
     case OPT_FAIL_UNDER:
         return options_number(&options->output.fail_under, "--fail-under", value, 0, 1000, "", err);
-    case OPT_NVCC:
-        options->machine.nvcc = value;
-        return 0;
-    case OPT_SANDBOX:
-        return sandbox_parse_mode(value, &options->machine.sandbox)
-                   ? 0
-                   : options_refuse(err, "--sandbox", value, "auto, on or off");
-    case OPT_ELEMENTS:
-        return options_number(&options->elements, "--elements", value, 1, 16777216, "", err);
-    case OPT_THREADS:
-        return take_small(&options->machine.threads, "--threads", value, 256, err);
-    case OPT_LAUNCH_SECONDS:
-        return take_small(&options->machine.launch_seconds, "--launch-seconds", value, 86400, err);
     case OPT_VERBOSE:
         options->output.verbose = true;
         return 0;
-    default: /* or options_next() has filled *err */
-        return writers_take(&options->output.writers, option, OPT_WRITERS, value, err) &&
-                       err->kind == ERROR_NONE
-                   ? 0
-                   : -1;
+    default:
+        if (writers_take(&options->output.writers, option, OPT_WRITERS, value, err))
+            return err->kind == ERROR_NONE ? 0 : -1;
+        return grading_options_take(&options->grading, option, value, err);
     }
 }
 
@@ -162,7 +105,7 @@ static void print_usage(void)
 /* Returns 1 after --help was printed, 0 to go on, -1 with *err. */
 static int parse_options(struct grade_options *options, int argc, char **argv, struct error *err)
 {
-    *options = (struct grade_options){.submission.directory = ".", .machine.executor = "auto"};
+    *options = (struct grade_options){.grading = GRADING_OPTIONS};
     struct option table[COUNT_OF(long_options) + WRITERS_OPTIONS] = {0};
     memcpy(table, long_options, sizeof long_options);
     writers_options(table, COUNT_OF(table), OPT_WRITERS);
@@ -175,23 +118,7 @@ static int parse_options(struct grade_options *options, int argc, char **argv, s
         if (take_option(options, option, optarg, err) != 0)
             return -1;
     }
-    if (argc - optind > 1)
-        return error_set(err, ERROR_USAGE, "one folder at a time: what is \"%s\"?",
-                         argv[optind + 1]);
-    if (optind < argc)
-        options->submission.directory = argv[optind];
-    return 0;
-}
-
-static int draw_seed(struct grade_options *options, struct error *err)
-{
-    uint32_t drawn = 0;
-    if (options->has_seed)
-        return 0;
-    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot draw a random seed");
-    options->seed = drawn;
-    return 0;
+    return grading_options_folder(&options->grading, argc, argv, err);
 }
 
 /* ---- The stages ------------------------------------------------------------------------------ */
@@ -206,7 +133,7 @@ struct stages {
 /* The CPU reference is computed while the compiler runs. */
 struct preparation {
     struct stages *stages;
-    const struct grade_options *options;
+    const struct grading_options *options;
     pthread_t thread;
     int status;
     struct error err;
@@ -221,7 +148,7 @@ static void *prepare_main(void *argument)
     return NULL;
 }
 
-static int build_stage(struct stages *s, const struct grade_options *options, struct error *err)
+static int build_stage(struct stages *s, const struct grading_options *options, struct error *err)
 {
     size_t count = s->pipeline.choice.arch_count;
     progress_show("compiling for %zu architecture%s …", count, count == 1 ? "" : "s");
@@ -248,11 +175,13 @@ static int run_stage(struct stages *s, struct error *err)
 static int grade(struct stages *s, struct grade_options *options, struct error *err)
 {
     int64_t began = process_now_ns();
-    if (submission_read(&s->submission, &options->submission, err) != 0 ||
+    struct grading_options *grading = &options->grading;
+    if (submission_read(&s->submission, &grading->submission, err) != 0 ||
         output_check_only(s->submission.lab, options->output.only, err) != 0 ||
-        draw_seed(options, err) != 0 || machine_find(&s->machine, &options->machine, err) != 0 ||
+        grading_options_draw_seed(grading, err) != 0 ||
+        machine_find(&s->machine, &grading->machine, err) != 0 ||
         pipeline_start(&s->pipeline, &s->machine, &s->submission, &s->numbers, err) != 0 ||
-        build_stage(s, options, err) != 0 || run_stage(s, err) != 0 ||
+        build_stage(s, grading, err) != 0 || run_stage(s, err) != 0 ||
         pipeline_judge(&s->pipeline, err) != 0)
         return -1;
     s->pipeline.grade.duration_ns = process_now_ns() - began;
