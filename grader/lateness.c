@@ -1,72 +1,21 @@
 #include "lateness.h"
 
 #include <jansson.h>
-#include <time.h>
 
 #include "caps.h"
 #include "files.h"
-#include "number.h"
+#include "moment.h"
 #include "text.h"
 
 #define DAY_SECONDS 86400
 
-/* Exactly `digits` digits at *p, which moves past them. */
-static bool take_number(const char **p, size_t digits, int least, int most, int *out)
+static bool read_time(const char *text, int64_t *unix_s)
 {
-    uint64_t number = 0;
-    if (strspn(*p, "0123456789") < digits ||
-        !number_parse_u64_bytes(*p, digits, (uint64_t)most, &number) || (int)number < least)
-        return false;
-    *p += digits;
-    *out = (int)number;
-    return true;
-}
-
-static bool take_character(const char **p, const char *any_of)
-{
-    if (**p == '\0' || strchr(any_of, **p) == NULL)
-        return false;
-    ++*p;
-    return true;
-}
-
-/* "Z", "+05:30" or "-0800", in seconds east. */
-static bool take_zone(const char **p, int64_t *east)
-{
-    int hours = 0, minutes = 0;
-    bool west = **p == '-';
-    *east = 0;
-    if (take_character(p, "Zz"))
-        return true;
-    if (!take_character(p, "+-") || !take_number(p, 2, 0, 23, &hours))
-        return false;
-    (void)take_character(p, ":");
-    if (!take_number(p, 2, 0, 59, &minutes))
-        return false;
-    *east = (hours * 60 + minutes) * (west ? -60 : 60);
-    return true;
-}
-
-bool lateness_parse_time(const char *text, int64_t *seconds)
-{
-    struct tm when = {0};
-    const char *p = text;
-    int64_t east = 0;
-    if (!take_number(&p, 4, 1970, 9999, &when.tm_year) || !take_character(&p, "-") ||
-        !take_number(&p, 2, 1, 12, &when.tm_mon) || !take_character(&p, "-") ||
-        !take_number(&p, 2, 1, 31, &when.tm_mday) || !take_character(&p, "Tt ") ||
-        !take_number(&p, 2, 0, 23, &when.tm_hour) || !take_character(&p, ":") ||
-        !take_number(&p, 2, 0, 59, &when.tm_min) || !take_character(&p, ":") ||
-        !take_number(&p, 2, 0, 60, &when.tm_sec))
-        return false;
-    if (take_character(&p, "."))
-        p += strspn(p, "0123456789");
-    if (!take_zone(&p, &east) || *p != '\0')
-        return false;
-    when.tm_year -= 1900;
-    when.tm_mon -= 1;
-    *seconds = (int64_t)timegm(&when) - east;
-    return true;
+    char problem[MOMENT_PROBLEM_BYTES], note[MOMENT_PROBLEM_BYTES];
+    struct moment moment = {0};
+    bool known = moment_parse(&moment, text, NULL, problem, note);
+    *unix_s = moment.unix_s;
+    return known;
 }
 
 static const char *text_at(const json_t *object, const char *key)
@@ -94,8 +43,7 @@ int lateness_read(struct lateness *out, const char *path, struct error *err)
     (void)text_copy(out->due_date, sizeof out->due_date,
                     text_at(json_object_get(root, "assignment"), "due_date"));
     json_decref(root);
-    if (!lateness_parse_time(out->created_at, &created) ||
-        !lateness_parse_time(out->due_date, &due))
+    if (!read_time(out->created_at, &created) || !read_time(out->due_date, &due))
         return 0;
     out->known = true;
     out->late_seconds = created - due;

@@ -22,8 +22,4 @@ int lateness_read(struct lateness *out, const char *path, struct error *err);
 /* "submitted 1 day 3 hours after the due date: 2 late days"; "" when not known. */
 void lateness_explain(struct bytes *out, const struct lateness *lateness);
 
-/* A time of RFC 3339 ("2026-03-01T23:59:00.123456-08:00") in seconds since 1970, fractions cut.
- * False when it is none. */
-bool lateness_parse_time(const char *text, int64_t *seconds);
-
 #endif
