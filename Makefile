@@ -103,7 +103,7 @@ CHECK_SOURCES := $(wildcard tests/check_mutants.c tests/check_cubin.c tests/chec
 CHECK_SOURCES += $(filter-out $(CHECK_SOURCES),$(sort $(wildcard tests/check_*.c)))
 CHECK_OBJECTS := $(CHECK_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support_*.c tests/truth/*.c))
 ATTACK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/attacks*.c))
-BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c) tests/support_driven.c)
+BENCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/bench/class.c,$(wildcard tests/bench/*.c)) tests/support_driven.c)
 HEADERS := $(wildcard grader/*.h grader/emulator/*.h labs/*.h labs/*/*.h reference/*/*.h tests/*.h tests/bench/*.h tests/fuzz/*.h tests/faults/*.h)
 SPILLWAY := $(BUILD)/spillway
 COMPLETIONS := $(BUILD)/completions/spillway.bash
@@ -155,7 +155,7 @@ $(ATTACK_OBJECTS) $(BUILD)/tests/mutants.o $(BUILD)/tests/mutant_words.o: \
 
 -include $(GRADER_OBJECTS:.o=.d) $(CHECK_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(BUILD)/tests/mutants.d $(BUILD)/tests/mutant_words.d \
          $(ATTACK_OBJECTS:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/tests/faults/*.d) \
-         $(BUILD)/tests/bench_class.d \
+         $(BUILD)/tests/bench/class.d \
          $(HEADERS:%=$(BUILD)/%.d)
 
 # ---- Use -------------------------------------------------------------------------------------------
@@ -289,16 +289,16 @@ $(BUILD)/tests/bench/bench: $(BENCH_OBJECTS) $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/bench_class: $(BUILD)/tests/bench_class.o $(BUILD)/libspillway.a
+$(BUILD)/tests/bench/class: $(BUILD)/tests/bench/class.o $(BUILD)/libspillway.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # CLASS="300 3000" also compares a large class with a small one: that takes half an hour.
 CLASS ?= 300
 .PHONY: bench
-bench: $(SPILLWAY) $(BUILD)/tests/bench/bench $(BUILD)/tests/bench_class  ## speed, as ratios beside their bars (needs nvcc; CLASS=)
+bench: $(SPILLWAY) $(BUILD)/tests/bench/bench $(BUILD)/tests/bench/class  ## speed, as ratios beside their bars (needs nvcc; CLASS=)
 	$(Q)status=0; $(BUILD)/tests/bench/bench $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc' || status=$$?; \
-	 $(BUILD)/tests/bench_class $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc' $(CLASS) || status=$$?; exit $$status
+	 $(BUILD)/tests/bench/class $(SPILLWAY) '$(CUDA_HOME)/bin/nvcc' $(CLASS) || status=$$?; exit $$status
 
 .PHONY: check-labs
 check-labs: $(SPILLWAY) $(BUILD)/tests/check $(BUILD)/tests/mutants  ## the labs' tests: reference, starter, mutants

@@ -1,4 +1,4 @@
-/* bench_class.c - `make bench`, the part about classes: how fast `spillway batch` grades one.
+/* class.c - `make bench`, the part about classes: how fast `spillway batch` grades one.
  *
  * The class is made here: 30 solutions that compile to different code (the finished lab, the
  * starter, and what students do wrong), and near copies of them: with a comment on a line, with
@@ -8,7 +8,7 @@
  * Against it stands what an instructor does without Spillway: a shell loop over the same repos,
  * `git clone` and `nvcc -o`, two at a time. It grades nothing and is all the same the yardstick.
  *
- * usage: bench_class SPILLWAY NVCC [STUDENTS [MORE]]  from the top of the source tree. With MORE,
+ * usage: class SPILLWAY NVCC [STUDENTS [MORE]]  from the top of the source tree. With MORE,
  * a second class of so many students is graded, and the cost a repo is compared. Exit status 1 when
  * a bar is missed, 3 when something cannot run. */
 #include "base.h"
@@ -402,7 +402,7 @@ int main(int argc, char **argv)
     uint64_t students = 300, more = 0;
     if (argc < 3 || argc > 5 || (argc > 3 && !number_parse_u64(argv[3], 100000, &students)) ||
         (argc > 4 && !number_parse_u64(argv[4], 100000, &more)))
-        give_up("usage: bench_class SPILLWAY NVCC [STUDENTS [MORE]]");
+        give_up("usage: class SPILLWAY NVCC [STUDENTS [MORE]]");
     process_catch_interrupts();
     AUTO_FREE char *spillway = realpath(bench.spillway, NULL);
     if (spillway == NULL)
