@@ -61,6 +61,7 @@
 #define LIMIT_REPO_TREE_ENTRIES 20000 /* looked at for a file that is in another folder */
 #define LIMIT_REPO_REFS 20000         /* what one remote may list */
 #define LIMIT_REPO_TAGS 2000          /* that match --tag */
+#define LIMIT_REPO_TAG_DEPTH 16       /* tags of tags */
 #define LIMIT_REPO_PUSHES 10000       /* of one student, in a push log */
 #define LIMIT_REPO_MEMORY_BYTES ((uint64_t)1 << 30)
 #define LIMIT_REPO_CPU_SECONDS 120

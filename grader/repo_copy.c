@@ -43,25 +43,43 @@ static bool stands_alone(struct repo_work *work, const char *git_folder)
     return true;
 }
 
-git_repository *repo_open_alone(struct repo_work *work)
+/* The git folder of the task's address, owned. NULL: the reply says why not. */
+static char *find_git_folder(struct repo_work *work)
 {
     const char *path = work->task->address;
     AUTO_FREE char *inner = path_join(path, ".git");
-    struct stat info;
-    git_repository *source = NULL;
-    bool has_inner = inner != NULL && lstat(inner, &info) == 0;
-    if (has_inner && S_ISREG(info.st_mode)) {
+    AUTO_FREE char *real = inner == NULL ? NULL : realpath(inner, NULL);
+    struct stat info, link;
+    if (inner == NULL || lstat(inner, &link) != 0)
+        return strdup(path);
+    if (real == NULL || stat(real, &info) != 0)
+        (void)repo_work_refuse(work, REPO_BORROWED, "its .git is a link that leads nowhere");
+    else if (S_ISREG(info.st_mode))
         (void)repo_work_refuse(work, REPO_BORROWED,
                                "it is a working tree whose repo lies elsewhere (a git worktree, or "
                                "a submodule)");
+    else if (S_ISLNK(link.st_mode) && strncmp(real, path, strlen(path)) != 0)
+        (void)repo_work_refuse(work, REPO_BORROWED, "its .git is a link to somewhere else");
+    else if (!S_ISDIR(info.st_mode))
+        (void)repo_work_refuse(work, REPO_DAMAGED, "its .git is neither a folder nor a file");
+    return work->reply.reason == REPO_FINE ? steal_pointer(&real) : NULL;
+}
+
+git_repository *repo_open_alone(struct repo_work *work)
+{
+    AUTO_FREE char *folder = find_git_folder(work);
+    git_repository *source = NULL;
+    if (folder == NULL || !stands_alone(work, folder) || !repo_survey(work, folder))
         return NULL;
-    }
-    if (!stands_alone(work, has_inner ? inner : path))
-        return NULL;
-    int code = git_repository_open_ext(&source, path, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
-    if (code != 0)
+    int code =
+        git_repository_open_ext(&source, work->task->address, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+    if (code == 0)
+        return source;
+    /* What may not be read is a file of the repo's own, or one that it includes from elsewhere. */
+    if (strcasestr(repo_git_words(), "permission denied") == NULL ||
+        repo_survey_includes(work, folder))
         (void)repo_work_cannot_open(work, code);
-    return source;
+    return NULL;
 }
 
 static int note_promise(const git_config_entry *entry, void *context)
@@ -101,6 +119,54 @@ static void release_refs(struct refs *refs)
     git_reference_free(refs->head);
 }
 
+/* Follows a ref to its id, and opens nothing that is no file: if it is `wanted`, that is refused.
+ */
+static bool resolve(struct repo_work *work, git_repository *source, const char *name, bool wanted,
+                    git_oid *id)
+{
+    enum { LONGEST = 5 }; /* as git has it */
+    AUTO_FREE char *at = strdup(name);
+    for (int i = 0; i < LONGEST && at != NULL; ++i) {
+        git_reference *ref = NULL;
+        if (!repo_survey_ref(work, git_repository_path(source), at, wanted) ||
+            git_reference_lookup(&ref, source, at) != 0)
+            return false;
+        const git_oid *target = git_reference_target(ref);
+        const char *symbolic = git_reference_symbolic_target(ref);
+        char *next = symbolic == NULL ? NULL : strdup(symbolic);
+        if (target != NULL)
+            git_oid_cpy(id, target);
+        git_reference_free(ref);
+        if (target != NULL) {
+            free(next);
+            return true;
+        }
+        free(at);
+        at = next;
+    }
+    return false;
+}
+
+/* What is no file is not listed either: if the roster asks for it, say so. */
+static void look_at_wish(struct repo_work *work, git_repository *source,
+                         const struct repo_listing *listing)
+{
+    static const char *const places[] = {"", "refs/heads/", "refs/tags/"};
+    const char *wish = work->task->ref;
+    for (size_t i = strncmp(wish, "refs/", 5) == 0 ? 0 : 1; i < COUNT_OF(places); ++i) {
+        AUTO_FREE char *name = NULL;
+        if (asprintf(&name, "%s%s", places[i], wish) < 0) {
+            name = NULL;
+            return;
+        }
+        for (size_t k = 0; k < listing->count; ++k)
+            if (strcmp(listing->items[k].name, name) == 0)
+                return;
+        if (!repo_survey_ref(work, git_repository_path(source), name, true))
+            return;
+    }
+}
+
 /* Refs that cannot be resolved (garbage, links in a circle) are as good as not there. */
 static int list_refs(struct repo_work *work, git_repository *source, struct refs *refs)
 {
@@ -113,18 +179,22 @@ static int list_refs(struct repo_work *work, git_repository *source, struct refs
     if (listing->items == NULL)
         return repo_work_machine(work, "out of memory");
     git_oid id;
+    bool by_tags = work->task->choice == REPO_LAST_TAG;
+    bool by_head = work->task->ref[0] == '\0' || strcmp(work->task->ref, "HEAD") == 0;
     if (git_reference_lookup(&refs->head, source, "HEAD") == 0) {
         listing->head_target = git_reference_symbolic_target(refs->head); /* NULL: detached */
-        if (git_reference_name_to_id(&id, source, "HEAD") == 0)
+        if (resolve(work, source, "HEAD", by_head && !by_tags, &id))
             listing->items[listing->count++] =
                 (struct repo_listed){.name = "HEAD", .symref = listing->head_target, .id = id};
     }
     for (size_t i = 0; i < refs->names.count; ++i) {
         const char *name = refs->names.strings[i];
         if (strlen(name) < sizeof((struct repo_ref *)NULL)->name &&
-            git_reference_name_to_id(&id, source, name) == 0)
+            resolve(work, source, name, false, &id))
             listing->items[listing->count++] = (struct repo_listed){.name = name, .id = id};
     }
+    if (!by_head && !by_tags)
+        look_at_wish(work, source, listing);
     return 0;
 }
 
@@ -139,6 +209,7 @@ struct packing {
     git_indexer_progress progress;
     git_revwalk *walk;
     bool too_many;
+    bool too_deep; /* a tag of a tag of a tag … */
 };
 
 static int on_progress(int stage, uint32_t current, uint32_t total, void *context)
@@ -229,16 +300,16 @@ static int hide_known(const git_oid *tip, void *context)
 /* A tag may name a tag. `*commit` is where the chain ends. */
 static int insert_tags(struct packing *packing, const git_oid *tip, git_oid *commit)
 {
-    enum { LONGEST = 16 };
     git_oid_cpy(commit, tip);
-    for (int i = 0; i < LONGEST; ++i) {
+    for (int i = 0;; ++i) {
         git_tag *tag = NULL;
         size_t size = 0;
         git_object_t type = GIT_OBJECT_INVALID;
         int code = git_odb_read_header(&size, &type, packing->from, commit);
         if (code != 0 || type != GIT_OBJECT_TAG)
             return code;
-        code = size > LIMIT_REPO_COMMIT_BYTES
+        packing->too_deep = i == LIMIT_REPO_TAG_DEPTH;
+        code = packing->too_deep || size > LIMIT_REPO_COMMIT_BYTES
                    ? -1
                    : git_packbuilder_insert(packing->builder, commit, NULL);
         if (code == 0)
@@ -249,7 +320,6 @@ static int insert_tags(struct packing *packing, const git_oid *tip, git_oid *com
         if (code != 0)
             return code;
     }
-    return -1;
 }
 
 static int copy_whole(struct packing *packing, const git_oid *tip)
@@ -359,6 +429,12 @@ static bool copy_part(struct packing *packing, const git_oid *tip, int *code)
 
 /* ---- The step -------------------------------------------------------------------------------- */
 
+/* Tags of tags; beside others it harms nobody. */
+static int pass_over(struct repo_work *work, const struct repo_ref *ref)
+{
+    return work->reply.ref_count > 1 ? 0 : repo_work_too_deep(work, ref->name);
+}
+
 static int copy_tip(struct repo_work *work, git_repository *source, git_repository *cache,
                     const struct repo_ref *ref)
 {
@@ -371,6 +447,8 @@ static int copy_tip(struct repo_work *work, git_repository *source, git_reposito
         whole = code == 0;
         if (packing.too_many || repo_git_too_large())
             return repo_work_too_large(work);
+        if (packing.too_deep)
+            return pass_over(work, ref);
         if (!whole && repo_git_disk_full())
             return repo_work_machine(work, "cannot write the cache: %s", repo_git_words());
     }
@@ -378,7 +456,10 @@ static int copy_tip(struct repo_work *work, git_repository *source, git_reposito
         return repo_store_keep(work, cache, ref->name, &tip, true);
     if (work->reply.traits == 0)
         work->reply.traits |= REPO_TRAIT_BROKEN;
-    if (!copy_part(&packing, &tip, &code))
+    bool some = copy_part(&packing, &tip, &code);
+    if (packing.too_deep)
+        return pass_over(work, ref);
+    if (!some)
         return repo_work_refuse(
             work, (work->reply.traits & REPO_TRAIT_PARTIAL) != 0 ? REPO_PARTIAL : REPO_DAMAGED,
             "the commit %.10s that %s names is missing or corrupt", ref->id, ref->name);
@@ -401,7 +482,8 @@ int repo_work_copy(struct repo_work *work)
     status = list_refs(work, source, &refs);
     if (status == 0 && work->reply.reason == REPO_FINE)
         status = repo_refs_choose(work, &refs.listing, &all);
-    bool go_on = status == 0 && work->reply.reason == REPO_FINE && !work->reply.unchanged;
+    bool go_on = status == 0 && work->reply.reason == REPO_FINE && !work->reply.unchanged &&
+                 repo_survey_objects(work, git_repository_path(source));
     if (go_on)
         cache = repo_store_open(work, &status);
     for (size_t i = 0; cache != NULL && status == 0 && i < work->reply.ref_count; ++i) {

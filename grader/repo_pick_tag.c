@@ -10,18 +10,33 @@ struct tagged {
     bool annotated;
 };
 
+/* Follows tags of tags. False: too many of them, or one that cannot be read. */
+static bool peel(git_oid *id, git_repository *cache, bool *too_deep)
+{
+    git_tag *tag = NULL;
+    for (int i = 0; i < LIMIT_REPO_TAG_DEPTH && git_tag_lookup(&tag, cache, id) == 0; ++i) {
+        git_object_t type = git_tag_target_type(tag);
+        git_oid_cpy(id, git_tag_target_id(tag));
+        git_tag_free(tag);
+        if (type != GIT_OBJECT_TAG)
+            return true;
+        *too_deep = i + 1 == LIMIT_REPO_TAG_DEPTH;
+    }
+    return false;
+}
+
 /* False when the tag names no commit that can be read. */
-static bool read_tag(struct tagged *ret, git_repository *cache, const struct repo_ref *ref)
+static bool read_tag(struct tagged *ret, git_repository *cache, const struct repo_ref *ref,
+                     bool *too_deep)
 {
     git_oid id;
     git_tag *tag = NULL;
-    git_object *object = NULL;
     *ret = (struct tagged){.ref = ref};
     if (git_oid_fromstr(&id, ref->id) != 0)
         return false;
     if (git_tag_lookup(&tag, cache, &id) == 0) {
-        if (git_tag_peel(&object, tag) == 0 && git_object_type(object) == GIT_OBJECT_COMMIT)
-            (void)repo_commit_lookup(&ret->commit, cache, git_object_id(object));
+        if (peel(&id, cache, too_deep))
+            (void)repo_commit_lookup(&ret->commit, cache, &id);
         const git_signature *tagger = git_tag_tagger(tag);
         ret->annotated = tagger != NULL;
         if (tagger != NULL) {
@@ -30,7 +45,6 @@ static bool read_tag(struct tagged *ret, git_repository *cache, const struct rep
         }
     } else
         (void)repo_commit_lookup(&ret->commit, cache, &id);
-    git_object_free(object);
     git_tag_free(tag);
     if (ret->commit != NULL && !ret->annotated) {
         ret->unix_s = repo_pick_date_of(ret->commit);
@@ -68,10 +82,11 @@ int repo_pick_tag(struct repo_work *work, git_repository *cache, git_commit **re
 {
     struct tagged best = {0}, earliest = {0};
     size_t usable = 0;
+    bool too_deep = false;
     bool limited = work->task->has_cutoff && work->task->choice != REPO_TIP;
     for (size_t i = 0; i < work->task->ref_count; ++i) {
         struct tagged tagged;
-        if (!read_tag(&tagged, cache, &work->parts.refs[i]))
+        if (!read_tag(&tagged, cache, &work->parts.refs[i], &too_deep))
             continue;
         ++usable;
         repo_pick_look_at_future(work, git_commit_id(tagged.commit), tagged.unix_s);
@@ -85,7 +100,9 @@ int repo_pick_tag(struct repo_work *work, git_repository *cache, git_commit **re
             git_commit_free(tagged.commit);
     }
     char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES];
-    if (usable == 0)
+    if (usable == 0 && too_deep && work->task->ref_count == 1)
+        (void)repo_work_too_deep(work, work->parts.refs[0].name);
+    else if (usable == 0)
         (void)repo_work_refuse(work, REPO_NO_COMMIT, "%s names %s commit that can be read",
                                work->task->ref_count == 1
                                    ? repo_pick_short_name(work->parts.refs[0].name)

@@ -83,6 +83,15 @@ int repo_work_too_large(struct repo_work *work)
                             (unsigned long long)work->task->most_objects);
 }
 
+int repo_work_too_deep(struct repo_work *work, const char *tag)
+{
+    return repo_work_refuse(
+        work, REPO_NO_COMMIT,
+        "%.100s is a tag of a tag of a tag and so on: no commit was found after "
+        "%d of them",
+        tag, LIMIT_REPO_TAG_DEPTH);
+}
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 struct saying {

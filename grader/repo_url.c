@@ -231,11 +231,34 @@ static const char *scp_colon(struct slice text)
     return colon != NULL && (slash == NULL || colon < slash) ? colon : NULL;
 }
 
+/* "C:\ann" and "C:/ann" are ssh to git, with a host called C; "https:/host" likewise. */
+static bool is_host_by_mistake(struct slice place, struct slice path, char problem[300])
+{
+    bool drive = place.length == 1 && isalpha((unsigned char)place.text[0]) &&
+                 (slice_is_char_at(path, 0, '\\') || slice_is_char_at(path, 0, '/'));
+    if (drive)
+        return refuse(problem, "begins with a drive of Windows: write the path that this machine "
+                               "knows the folder by, such as /mnt/c/…");
+    for (size_t i = 0; i < COUNT_OF(schemes); ++i)
+        if (place.length + strlen("://") == strlen(schemes[i].scheme) &&
+            strncasecmp(schemes[i].scheme, place.text, place.length) == 0)
+            return refuse(problem, "has too few slashes: write %s", schemes[i].scheme);
+    return true;
+}
+
 static bool take_path(struct repo_url *ret, struct slice text, char problem[300])
 {
     const char *slash = slice_find_char(text, '/'), *at = slice_find_char(text, '@');
     if (text.text[0] == '-')
         return refuse(problem, "begins with a dash: write ./ in front of it");
+    if (slice_starts_with(text, "//"))
+        return refuse(problem, "begins with two slashes: a URL has https: in front of them, a path "
+                               "has one");
+    if (text.text[0] == '\\')
+        return refuse(problem, "begins with a backslash, as on Windows: write the path that this "
+                               "machine knows the folder by, with slashes");
+    if (text.text[0] == '~' && (text.length == 1 || slash != NULL))
+        return refuse(problem, "begins with ~, which only shells understand: write the whole path");
     if (at != NULL && slash != NULL && at < slash && at != text.text && text.text[0] != '.')
         return refuse(problem, "looks like an ssh address without its colon: write user@host:path, "
                                "or ./ in front if it is a folder");
@@ -286,7 +309,7 @@ bool repo_url_parse(struct repo_url *ret, const char *text, char problem[300])
                                "file://");
     if (slice_starts_with(path, ":"))
         return refuse(problem, "names a helper program of git, and none is run here");
-    return take_scp(ret, place, path, problem);
+    return is_host_by_mistake(place, path, problem) && take_scp(ret, place, path, problem);
 }
 
 bool repo_classify(const char *text, enum repo_kind *ret, char problem[300])

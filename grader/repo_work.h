@@ -50,6 +50,8 @@ bool repo_git_disk_full(void);
 bool repo_git_too_large(void);
 /* The refusal for it. Returns 0. */
 int repo_work_too_large(struct repo_work *work);
+/* The refusal of a tag that names tags for LIMIT_REPO_TAG_DEPTH steps. Returns 0. */
+int repo_work_too_deep(struct repo_work *work, const char *tag);
 /* What opening a local repo (or the cache) ended with. */
 int repo_work_cannot_open(struct repo_work *work, int code);
 /* What talking to a server ended with. */
@@ -57,7 +59,16 @@ int repo_work_cannot_talk(struct repo_work *work, int code);
 /* Every second at most. */
 void repo_work_sign_of_life(struct repo_work *work);
 
-/* ---- Local paths (repo_copy.c) --------------------------------------------------------------- */
+/* ---- Local paths (repo_survey.c, repo_copy.c) ------------------------------------------------ */
+
+/* Looks at what libgit2 will open in a git folder, and at what it will copy from there: pipes,
+ * devices, files of absurd size, links that lead out of the repo. False after a refusal. */
+bool repo_survey(struct repo_work *work, const char *git_folder);
+bool repo_survey_objects(struct repo_work *work, const char *git_folder);
+/* The same of one ref. False: it cannot be opened, which is refused if it is `wanted`. */
+bool repo_survey_ref(struct repo_work *work, const char *git_folder, const char *name, bool wanted);
+/* Whether the configuration includes files from elsewhere: false after a refusal that names one. */
+bool repo_survey_includes(struct repo_work *work, const char *git_folder);
 
 /* Opens the task's address, if that is a whole repo by itself. NULL: the reply says why not. */
 git_repository *repo_open_alone(struct repo_work *work);

@@ -3,7 +3,10 @@
 #include "support_repos.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "files.h"
 #include "sandbox.h"
@@ -391,6 +394,237 @@ static void make_linked_branch(const char *path)
     ck_assert_int_eq(symlink(target, link), 0);
 }
 
+/* ---- What is no file where one belongs, or an absurd one ------------------------------------- */
+
+static void pipe_at(const char *path, const char *name)
+{
+    AUTO_FREE char *place = path_join(path, name);
+    (void)unlink(place);
+    ck_assert_msg(mkfifo(place, 0644) == 0, "%s: %s", place, strerror(errno));
+}
+
+static void link_at(const char *path, const char *name, const char *target)
+{
+    AUTO_FREE char *place = path_join(path, name);
+    (void)unlink(place);
+    ck_assert_msg(symlink(target, place) == 0, "%s: %s", place, strerror(errno));
+}
+
+/* A file of a terabyte that takes no room. */
+static void hole_at(const char *path, const char *name)
+{
+    AUTO_FREE char *place = path_join(path, name);
+    AUTO_CLOSE int fd = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ck_assert_msg(fd >= 0 && ftruncate(fd, (off_t)1 << 40) == 0, "%s: %s", place, strerror(errno));
+}
+
+static void make_pipe_branch(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/refs/heads/main");
+}
+
+/* Beside the graded one it harms nobody. */
+static void make_pipe_tag(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/refs/tags/hand-in");
+}
+
+static void make_pipe_head(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/HEAD");
+}
+
+static void make_pipe_config(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/config");
+}
+
+static void make_pipe_packed_refs(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/packed-refs");
+}
+
+static void make_pipe_shallow(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, ".git/shallow");
+}
+
+static void make_pipe_object(const char *path)
+{
+    repos_plain(path);
+    AUTO_FREE char *object = object_path(path, "HEAD:" REPOS_SOURCE);
+    pipe_at("/", object);
+}
+
+static void make_pipe_index(const char *path)
+{
+    repos_plain(path);
+    repos_git(path, NULL, "repack", "-q", "-a", "-d", NULL);
+    pipe_at(path, ".git/objects/pack/pack-0123456789012345678901234567890123456789.idx");
+    write_in(path, ".git/objects/pack/pack-0123456789012345678901234567890123456789.pack", "PACK");
+}
+
+static void make_pipe_itself(const char *path)
+{
+    make_folder(path);
+    pipe_at(path, ".git");
+}
+
+static void make_socket_branch(const char *path)
+{
+    repos_plain(path);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char before[400];
+    ck_assert_ptr_nonnull(getcwd(before, sizeof before));
+    /* Names of sockets are short. */
+    (void)snprintf(address.sun_path, sizeof address.sun_path, ".git/refs/heads/talk");
+    AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(chdir(path), 0);
+    ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(chdir(before), 0);
+}
+
+static void make_socket_head(const char *path)
+{
+    make_socket_branch(path);
+    write_in(path, ".git/HEAD", "ref: refs/heads/talk\n");
+}
+
+/* HEAD leads to a branch, and that to another. */
+static void make_pipe_behind(const char *path)
+{
+    repos_plain(path);
+    write_in(path, ".git/refs/heads/main", "ref: refs/heads/far\n");
+    pipe_at(path, ".git/refs/heads/far");
+}
+
+static void make_huge_packed_refs(const char *path)
+{
+    repos_plain(path);
+    hole_at(path, ".git/packed-refs");
+}
+
+static void make_huge_branch(const char *path)
+{
+    repos_plain(path);
+    hole_at(path, ".git/refs/heads/main");
+}
+
+static void make_huge_beside(const char *path)
+{
+    repos_plain(path);
+    hole_at(path, ".git/refs/heads/huge");
+}
+
+static void make_huge_config(const char *path)
+{
+    repos_plain(path);
+    hole_at(path, ".git/config");
+}
+
+static void make_linked_git(const char *path)
+{
+    AUTO_FREE char *target = NULL;
+    const char *source = repos_in("victim-of-git");
+    repos_plain(source);
+    make_folder(path);
+    ck_assert_int_gt(asprintf(&target, "%s/.git", source), 0);
+    link_at(path, ".git", target);
+}
+
+static void make_git_that_leads_nowhere(const char *path)
+{
+    make_folder(path);
+    link_at(path, ".git", "/nowhere/at/all");
+}
+
+/* In the repo itself a link is as good as what it names. */
+static void make_linked_inside(const char *path)
+{
+    AUTO_FREE char *from = path_join(path, ".git"), *to = path_join(path, "really");
+    repos_plain(path);
+    ck_assert_int_eq(rename(from, to), 0);
+    link_at(path, ".git", "really");
+    link_at(path, ".git/HEAD", "refs/heads/main");
+}
+
+static void make_linked_config(const char *path)
+{
+    const char *source = repos_in("victim-of-config");
+    AUTO_FREE char *target = path_join(source, ".git/config");
+    repos_plain(source);
+    repos_plain(path);
+    link_at(path, ".git/config", target);
+}
+
+static void make_linked_pack_folder(const char *path)
+{
+    const char *source = repos_in("victim-of-pack");
+    AUTO_FREE char *target = path_join(source, ".git/objects/pack");
+    repos_plain(source);
+    repos_plain(path);
+    remove_in(path, ".git/objects/pack");
+    link_at(path, ".git/objects/pack", target);
+}
+
+static void make_linked_heads(const char *path)
+{
+    const char *source = repos_in("victim-of-heads");
+    AUTO_FREE char *target = path_join(source, ".git/refs/heads");
+    repos_plain(source);
+    repos_plain(path);
+    remove_in(path, ".git/refs/heads/main");
+    remove_in(path, ".git/refs/heads");
+    link_at(path, ".git/refs/heads", target);
+}
+
+static void include(const char *path, const char *what)
+{
+    repos_git(path, NULL, "config", "--add", "include.path", what, NULL);
+}
+
+static void make_including_elsewhere(const char *path)
+{
+    const char *secret = repos_in("secret-config");
+    testing_write(secret, "[user]\n\tname = x\n", 18);
+    repos_plain(path);
+    include(path, secret);
+}
+
+static void make_including_home(const char *path)
+{
+    repos_plain(path);
+    include(path, "~/.gitconfig-of-the-university");
+}
+
+static void make_including_own(const char *path)
+{
+    repos_plain(path);
+    write_in(path, "course.gitconfig", "[user]\n\tname = x\n");
+    include(path, "../course.gitconfig");
+    include(path, "../course.gitconfig");
+}
+
+static void make_including_nothing(const char *path)
+{
+    repos_plain(path);
+    include(path, "nowhere/at/all");
+}
+
+static void make_including_pipe(const char *path)
+{
+    repos_plain(path);
+    pipe_at(path, "talk");
+    write_in(path, ".git/more", "; more\n[INCLUDE] path = \"../talk\"\n");
+    include(path, "more");
+}
+
 /* Names that do something to a terminal. */
 static void make_odd_names(const char *path)
 {
@@ -448,8 +682,37 @@ static const struct {
     {"worktree", make_worktree, REPO_BORROWED, "git worktree", NULL, 0},
     {"commondir", make_common_folder, REPO_BORROWED, "git worktree", NULL, 0},
     {"linked-refs", make_linked_objects, REPO_BORROWED, "refs are a link", NULL, 0},
-    {"linked-object", make_linked_object, REPO_DAMAGED, "content of registers.cu", NULL, 0},
-    {"linked-branch", make_linked_branch, REPO_EMPTY, "not one commit", NULL, 0},
+    {"linked-object", make_linked_object, REPO_BORROWED, "is a link to somewhere else", NULL, 0},
+    {"linked-branch", make_linked_branch, REPO_BORROWED, "refs/heads/main is a link", NULL, 0},
+    {"pipe-branch", make_pipe_branch, REPO_DAMAGED, "refs/heads/main is a pipe", NULL, 0},
+    {"pipe-tag", make_pipe_tag, REPO_FINE, "", "first\n", 0},
+    {"pipe-head", make_pipe_head, REPO_DAMAGED, "HEAD is a pipe", NULL, 0},
+    {"pipe-config", make_pipe_config, REPO_DAMAGED, "config is a pipe", NULL, 0},
+    {"pipe-packed-refs", make_pipe_packed_refs, REPO_DAMAGED, "packed-refs is a pipe", NULL, 0},
+    {"pipe-shallow", make_pipe_shallow, REPO_FINE, "", "first\n", 0},
+    {"pipe-object", make_pipe_object, REPO_DAMAGED, "is a pipe (FIFO) where a file", NULL, 0},
+    {"pipe-index", make_pipe_index, REPO_DAMAGED, ".idx is a pipe", NULL, 0},
+    {"pipe-itself", make_pipe_itself, REPO_DAMAGED, ".git is neither", NULL, 0},
+    {"pipe-behind", make_pipe_behind, REPO_DAMAGED, "refs/heads/far is a pipe", NULL, 0},
+    {"socket-branch", make_socket_branch, REPO_FINE, "", "first\n", 0},
+    {"socket-head", make_socket_head, REPO_DAMAGED, "refs/heads/talk is a socket", NULL, 0},
+    {"huge-packed-refs", make_huge_packed_refs, REPO_DAMAGED,
+     "packed-refs has 1,099,511,627,776 bytes", NULL, 0},
+    {"huge-branch", make_huge_branch, REPO_DAMAGED, "refs/heads/main has 1,099,511", NULL, 0},
+    {"huge-beside", make_huge_beside, REPO_FINE, "", "first\n", 0},
+    {"huge-config", make_huge_config, REPO_DAMAGED, "config has 1,099,511", NULL, 0},
+    {"linked-git", make_linked_git, REPO_BORROWED, ".git is a link to somewhere", NULL, 0},
+    {"git-nowhere", make_git_that_leads_nowhere, REPO_BORROWED, "leads nowhere", NULL, 0},
+    {"linked-inside", make_linked_inside, REPO_FINE, "", "first\n", 0},
+    {"linked-config", make_linked_config, REPO_BORROWED, "config is a link", NULL, 0},
+    {"linked-packs", make_linked_pack_folder, REPO_BORROWED, "objects/pack is a link", NULL, 0},
+    {"linked-heads", make_linked_heads, REPO_BORROWED, "refs/heads is a link", NULL, 0},
+    {"including-elsewhere", make_including_elsewhere, REPO_FORMAT, "includes another file", NULL,
+     0},
+    {"including-home", make_including_home, REPO_FINE, "", "first\n", 0},
+    {"including-own", make_including_own, REPO_FINE, "", "first\n", 0},
+    {"including-nothing", make_including_nothing, REPO_FINE, "", "first\n", 0},
+    {"including-pipe", make_including_pipe, REPO_DAMAGED, "talk, which is a pipe", NULL, 0},
     {"odd-names", make_odd_names, REPO_FINE, "", "odd\n", 0},
     {"no-source", make_without_source, REPO_NO_SOURCE, "or anywhere", NULL, 0},
     {"other-folder", make_other_folder, REPO_NO_SOURCE, "homework/day17/registers.cu", NULL, 0},
@@ -487,7 +750,7 @@ static void assert_row(size_t i, const struct repo_answer *answer)
 /* NULL: it can be looked at here. */
 static const char *obstacle(size_t i)
 {
-    bool walled = rows[i].make == make_linked_object || rows[i].make == make_linked_branch;
+    bool walled = rows[i].make == make_including_elsewhere;
     if (rows[i].make == make_closed && geteuid() == 0)
         return "root may read everything";
     return walled && sandbox_probe()->landlock_abi == 0 ? "no Landlock in this kernel" : NULL;

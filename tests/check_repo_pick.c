@@ -2,6 +2,8 @@
  * bear an offset. */
 #include "support_repos.h"
 
+#include <sys/stat.h>
+
 #include "files.h"
 
 #define DAY INT64_C(86400)
@@ -324,6 +326,67 @@ START_TEST(the_last_tag)
 }
 END_TEST
 
+/* A chain of tags is followed for some steps; one that goes on and on harms no other. */
+START_TEST(tags_of_tags_of_tags)
+{
+    NEEDS_GIT;
+    char name[16], before[16] = "HEAD";
+    commit("one", 1);
+    for (int i = 1; i <= LIMIT_REPO_TAG_DEPTH + 1; ++i) {
+        (void)snprintf(name, sizeof name, "t%02d", i);
+        repos_git(folder, on(i), "tag", "-a", "-m", "x", name, before, NULL);
+        (void)snprintf(before, sizeof before, "%s", name);
+    }
+    struct repo_request request = repos_request(folder);
+    request.ref = "t16";
+    expect_only(&request, "one", "tag t16 (made 2026-01-16", 0);
+    request.ref = "t17";
+    refused(&request, REPO_NO_COMMIT, "efs/tags/t17 is a tag of a tag of a tag");
+    request = repos_request(folder);
+    request.choice = REPO_LAST_TAG;
+    request.tag_pattern = "t1[67]";
+    expect_only(&request, "one", "tag t16 (made 2026-01-16", 0);
+}
+END_TEST
+
+/* What is no file is said of the one that the roster names, and of no other. */
+START_TEST(a_wish_that_is_no_file)
+{
+    NEEDS_GIT;
+    static const struct {
+        const char *ref, *says; /* NULL: graded */
+    } rows[] = {
+        {"pipe", "its refs/heads/pipe is a pipe (FIFO)"},
+        {"refs/tags/pipe", "its refs/tags/pipe"},
+        {"nothing", "no branch or tag nothing"},
+        {"main", NULL},
+        {"both", NULL},
+    };
+    commit("one", 1);
+    repos_git(folder, NULL, "branch", "both", NULL);
+    static const char *const pipes[] = {"heads/pipe", "tags/pipe", "tags/both"};
+    for (size_t i = 0; i < COUNT_OF(pipes); ++i) {
+        AUTO_FREE char *path = NULL;
+        ck_assert_int_gt(asprintf(&path, "%s/.git/refs/%s", folder, pipes[i]), 0);
+        ck_assert_int_eq(mkfifo(path, 0644), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        struct repo_request request = repos_request(folder);
+        request.ref = rows[i].ref;
+        struct repo_answer answer = repos_fetch(&request);
+        ck_assert_msg((answer.reason == REPO_FINE) == (rows[i].says == NULL), "%s: %s", rows[i].ref,
+                      answer.sentence);
+        ck_assert_msg(rows[i].says == NULL || strcasestr(answer.sentence, rows[i].says) != NULL,
+                      "%s: %s", rows[i].ref, answer.sentence);
+        repo_answer_release(&answer);
+    }
+    struct repo_request request = repos_request(folder);
+    request.choice = REPO_LAST_TAG;
+    request.tag_pattern = "*";
+    refused(&request, REPO_NO_TAG, "o tag matches *");
+}
+END_TEST
+
 START_TEST(tags_of_no_commit)
 {
     NEEDS_GIT;
@@ -472,6 +535,8 @@ Suite *suite_repo_pick(void)
     tcase_add_test(tests, cut_history);
     tcase_add_test(tests, refs_by_name);
     tcase_add_test(tests, the_last_tag);
+    tcase_add_test(tests, tags_of_tags_of_tags);
+    tcase_add_test(tests, a_wish_that_is_no_file);
     tcase_add_test(tests, tags_of_no_commit);
     tcase_add_test(tests, the_push_log_knows_better);
     tcase_add_test(tests, a_pushed_commit_that_is_gone);

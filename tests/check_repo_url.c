@@ -30,6 +30,9 @@ static const struct {
     {"example.org:/srv/lab.git", REPO_SSH, "", "example.org", 0, "/srv/lab.git"},
     {"git@[::1]:lab.git", REPO_SSH, "git", "::1", 0, "lab.git"},
     {"host:path/with:colon", REPO_SSH, "", "host", 0, "path/with:colon"},
+    {"h:lab.git", REPO_SSH, "", "h", 0, "lab.git"},
+    {"./C:/ann", REPO_PATH, "", "", 0, "./C:/ann"},
+    {"ann~1", REPO_PATH, "", "", 0, "ann~1"},
 };
 
 START_TEST(taken_apart)
@@ -86,6 +89,19 @@ static const struct {
     {"file:///a%0", "%25"},
     {"file:///a%00b", "%25"},
     {"git@example.org/ann/lab.git", "without its colon"},
+    {"//etc", "two slashes"},
+    {"//example.org/ann/lab.git", "two slashes"},
+    {"C:\\class\\ann", "drive of Windows"},
+    {"c:/class/ann", "drive of Windows"},
+    {"\\\\server\\share", "backslash"},
+    {"\\class", "backslash"},
+    {"~/class/ann", "only shells"},
+    {"~ann/lab", "only shells"},
+    {"~", "only shells"},
+    {"https:/example.org/a", "write https://"},
+    {"HTTPS:example.org/a", "write https://"},
+    {"ssh:/example.org/a", "write ssh://"},
+    {"file:/srv/a", "write file://"},
 };
 
 START_TEST(refused)
