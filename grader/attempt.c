@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "caps.h"
+#include "out_html.h"
 #include "out_json.h"
 #include "out_text.h"
 #include "text.h"
@@ -38,7 +39,7 @@ bool attempt_outcome_parse(const char *word, enum attempt_outcome *ret)
     {                                                                                              \
         &(attempt)->reason, &(attempt)->commit, &(attempt)->chosen, &(attempt)->handed_in_from,    \
             &(attempt)->warnings, &(attempt)->explanation, &(attempt)->page, &(attempt)->json,     \
-            &(attempt)->state, &(attempt)->key                                                     \
+            &(attempt)->html, &(attempt)->state, &(attempt)->key                                   \
     }
 
 static void mark_release(struct attempt_mark *mark)
@@ -46,6 +47,7 @@ static void mark_release(struct attempt_mark *mark)
     free(mark->id);
     free(mark->title);
     free(mark->message);
+    free(mark->remedy);
 }
 
 void attempt_release(struct attempt *attempt)
@@ -73,8 +75,11 @@ static int add_mark(struct attempt *attempt, const struct attempt_mark *from)
     mark->id = strdup(from->id);
     mark->title = strdup(from->title);
     mark->message = strdup(from->message);
+    mark->remedy = strdup(from->remedy);
     ++attempt->mark_count;
-    return mark->id == NULL || mark->title == NULL || mark->message == NULL ? -1 : 0;
+    return mark->id == NULL || mark->title == NULL || mark->message == NULL || mark->remedy == NULL
+               ? -1
+               : 0;
 }
 
 int attempt_copy(struct attempt *ret, const struct attempt *from, struct error *err)
@@ -110,6 +115,15 @@ static char *page_of(const struct grade *grade)
     return text;
 }
 
+static char *html_of(const struct grade *grade)
+{
+    struct bytes html = bytes_with_limit(LIMIT_ATTEMPT_BYTES);
+    out_html_grade(&html, grade);
+    char *text = bytes_take(&html);
+    bytes_release(&html);
+    return text;
+}
+
 static int64_t now_s(void)
 {
     struct timespec now = {0};
@@ -134,7 +148,8 @@ static int copy_marks(struct attempt *ret, const struct grade *grade)
                                           .status = mark->status,
                                           .points = mark->points,
                                           .max_points = mark->criterion->points,
-                                          .message = mark->message};
+                                          .message = mark->message,
+                                          .remedy = mark->remedy};
         if (add_mark(ret, &copy) != 0)
             return -1;
     }
@@ -157,7 +172,8 @@ int attempt_from_grade(struct attempt *ret, const struct grade *grade, struct er
     ret->json = bytes_take(&json);
     bytes_release(&json);
     ret->page = page_of(grade);
-    if (ret->json == NULL || ret->page == NULL || copy_marks(ret, grade) != 0)
+    ret->html = html_of(grade);
+    if (ret->json == NULL || ret->page == NULL || ret->html == NULL || copy_marks(ret, grade) != 0)
         return fail(ret, err);
     if (grade->commit[0] != '\0' && (ret->commit = strdup(grade->commit)) == NULL)
         return fail(ret, err);

@@ -20,6 +20,7 @@ struct attempt_mark {
     enum mark_status status;
     int64_t points, max_points;
     char *message; /* owned; "" when there is nothing to add */
+    char *remedy;  /* owned; what to try; "" unless failed */
 };
 
 /* Each string is owned; NULL: there is none. */
@@ -41,6 +42,7 @@ struct attempt {
     size_t mark_count;
     char *page; /* as out_text_write() has it */
     char *json; /* as out_json_write() has it */
+    char *html; /* as out_html_grade() has it; NULL also where an older gradebook has none */
     /* How */
     char *state; /* of the repo, see repo_fetch.h: while it holds, nothing needs to be read again */
     char *key;   /* what the grading depended on, hashed: the same key gives the same marks */
@@ -48,8 +50,8 @@ struct attempt {
     int64_t finished_s, duration_ns;
 };
 
-/* Outcome, marks, sums, page, JSON, commit and duration of a grade; the rest is the caller's to
- * fill. -1 with *err, and then *ret is empty. */
+/* Outcome, marks, sums, page, JSON, HTML, commit and duration of a grade; the rest is the caller's
+ * to fill. -1 with *err, and then *ret is empty. */
 int attempt_from_grade(struct attempt *ret, const struct grade *grade, struct error *err);
 /* One that has no marks, with the reason. */
 int attempt_without_grade(struct attempt *ret, enum attempt_outcome outcome, const char *reason,

@@ -15,6 +15,7 @@ static json_t *one_mark(struct json_builder *b, const struct attempt_mark *mark)
     json_put(b, object, "points", json_integer(mark->points));
     json_put(b, object, "max_points", json_integer(mark->max_points));
     json_put(b, object, "message", json_text(mark->message));
+    json_put(b, object, "remedy", json_text(mark->remedy));
     return object;
 }
 
@@ -49,6 +50,7 @@ int attempt_to_json(struct bytes *out, const struct attempt *attempt, struct err
     json_put(&b, root, "marks", marks);
     json_put(&b, root, "page", text_or_null(attempt->page));
     json_put(&b, root, "json", text_or_null(attempt->json));
+    json_put(&b, root, "html", text_or_null(attempt->html));
     json_put(&b, root, "state", text_or_null(attempt->state));
     json_put(&b, root, "key", text_or_null(attempt->key));
     json_put(&b, root, "cached", json_boolean(attempt->cached));
@@ -117,6 +119,7 @@ static void take_mark(struct reader *outer, const json_t *object, struct attempt
     mark->id = take_text(&r, "id", false);
     mark->title = take_text(&r, "title", false);
     mark->message = take_text(&r, "message", false);
+    mark->remedy = take_text(&r, "remedy", false);
     mark->points = take_number(&r, "points", MOST_POINTS);
     mark->max_points = take_number(&r, "max_points", MOST_POINTS);
     AUTO_FREE char *status = take_text(&r, "status", false);
@@ -189,6 +192,7 @@ static void take_attempt(struct reader *r, struct attempt *attempt)
     take_marks(r, attempt);
     attempt->page = take_text(r, "page", true);
     attempt->json = take_text(r, "json", true);
+    attempt->html = take_text(r, "html", true);
     attempt->state = take_text(r, "state", true);
     attempt->key = take_text(r, "key", true);
     attempt->cached = json_is_true(value_of(r, "cached"));

@@ -32,16 +32,21 @@ static int write_folder(const struct standing *standing, const struct lab *lab,
     size_t before = report->files_written;
     struct bytes text = bytes_with_limit(2 * LIMIT_ATTEMPT_BYTES);
     struct bytes json = bytes_with_limit(2 * LIMIT_ATTEMPT_BYTES);
+    struct bytes html = bytes_with_limit(2 * LIMIT_ATTEMPT_BYTES);
     out_feedback_text(&text, standing, lab, attempt->page);
+    out_feedback_html(&html, standing, lab, attempt->html, attempt->page);
     int status = out_feedback_json(&json, standing, lab, attempt->json, err);
     if (status == 0)
         status = keep(&text, folder, "feedback.txt", report, err);
     if (status == 0)
         status = keep(&json, folder, "result.json", report, err);
+    if (status == 0)
+        status = keep(&html, folder, "report.html", report, err);
     if (status == 0 && report->files_written != before)
         status = folder_sync(folder, err);
     bytes_release(&text);
     bytes_release(&json);
+    bytes_release(&html);
     return status;
 }
 

@@ -5,7 +5,7 @@
  *   trouble.csv        students whom trouble of the machine kept from being graded
  *   explanations.csv   what students wrote in explain.md
  *   canvas.csv         for Canvas, from an exported template
- *   students/ID/       feedback.txt and result.json; nothing for who has no attempt yet
+ *   students/ID/       feedback.txt, result.json, report.html; nothing for who has no attempt yet
  *
  * Each file is replaced whole (temporary file, fsync, rename, fsync of the folder), and only where
  * its bytes change. Folders are 0700, files 0600. */

@@ -55,7 +55,7 @@ int gradebook_put_overrides(struct gradebook *book, const struct overrides *over
 enum attempt_parts {
     ATTEMPT_HEAD = 0,       /* everything but: */
     ATTEMPT_MARKS = 1 << 0, /* marks */
-    ATTEMPT_TEXTS = 1 << 1, /* page, json, explanation */
+    ATTEMPT_TEXTS = 1 << 1, /* page, json, html, explanation */
 };
 
 /* The student's latest attempt; *found false, and *ret empty, without any. */

@@ -79,7 +79,8 @@ static int add_mark(struct attempt *attempt, sqlite3_stmt *statement, bool *know
                                   .title = gradebook_text(statement, 1, &no_memory),
                                   .points = sqlite3_column_int64(statement, 3),
                                   .max_points = sqlite3_column_int64(statement, 4),
-                                  .message = gradebook_text(statement, 5, &no_memory)};
+                                  .message = gradebook_text(statement, 5, &no_memory),
+                                  .remedy = gradebook_text(statement, 6, &no_memory)};
     *known_status = parse_status(status, &mark->status);
     return no_memory ? -1 : 0;
 }
@@ -118,6 +119,7 @@ static int read_texts(struct gradebook *book, int64_t id, struct attempt *attemp
         attempt->explanation = gradebook_text(statement, 0, &no_memory);
         attempt->page = gradebook_text(statement, 1, &no_memory);
         attempt->json = gradebook_text(statement, 2, &no_memory);
+        attempt->html = gradebook_text(statement, 3, &no_memory);
         gradebook_leave(statement);
     }
     return no_memory ? error_no_memory(err) : 0;

@@ -31,12 +31,12 @@ const char *const gradebook_statements[STATEMENT_COUNT] = {
     [STATEMENT_ADD_ATTEMPT] =
         "INSERT INTO attempt (student, number, outcome, reason, commit_id, chosen, handed_in_s,"
         " handed_in_offset_s, handed_in_from, warnings, score, pending, max_score, state, key,"
-        " cached, finished_s, duration_ns, explanation, page, json)"
+        " cached, finished_s, duration_ns, explanation, page, json, html)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-        " ?19, ?20, ?21)",
+        " ?19, ?20, ?21, ?22)",
     [STATEMENT_ADD_MARK] =
-        "INSERT INTO mark (attempt, position, id, title, status, points, max_points, message)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO mark (attempt, position, id, title, status, points, max_points, message,"
+        " remedy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [STATEMENT_ADD_TROUBLE] =
         "INSERT INTO trouble (student, after_attempt, sentence, at_s) VALUES (?1,"
         " (SELECT coalesce (max (number), 0) FROM attempt WHERE student = ?1), ?2, ?3)",
@@ -50,9 +50,9 @@ const char *const gradebook_statements[STATEMENT_COUNT] = {
                           " WHERE a.student = ?1 AND a.number = ?2",
     [STATEMENT_BY_KEY] = "SELECT " ATTEMPT_COLUMNS " FROM attempt a"
                          " WHERE a.key = ?1 AND a.outcome = 'graded' ORDER BY a.id DESC LIMIT 1",
-    [STATEMENT_MARKS] = "SELECT id, title, status, points, max_points, message FROM mark"
+    [STATEMENT_MARKS] = "SELECT id, title, status, points, max_points, message, remedy FROM mark"
                         " WHERE attempt = ?1 ORDER BY position",
-    [STATEMENT_TEXTS] = "SELECT explanation, page, json FROM attempt WHERE id = ?1",
+    [STATEMENT_TEXTS] = "SELECT explanation, page, json, html FROM attempt WHERE id = ?1",
     [STATEMENT_TROUBLE] = "SELECT sentence FROM trouble WHERE student = ?1 AND after_attempt >="
                           " (SELECT coalesce (max (number), 0) FROM attempt WHERE student = ?1)"
                           " ORDER BY id DESC LIMIT 1",

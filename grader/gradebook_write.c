@@ -104,6 +104,7 @@ static int add_attempt(struct gradebook *book, const char *student, const struct
     gradebook_bind_text(statement, 19, attempt->explanation);
     gradebook_bind_text(statement, 20, attempt->page);
     gradebook_bind_text(statement, 21, attempt->json);
+    gradebook_bind_text(statement, 22, attempt->html);
     return gradebook_finish(book, statement, err);
 }
 
@@ -121,6 +122,7 @@ static int add_mark(struct gradebook *book, int64_t attempt, size_t position,
     gradebook_bind_number(statement, 6, mark->points);
     gradebook_bind_number(statement, 7, mark->max_points);
     gradebook_bind_text(statement, 8, mark->message);
+    gradebook_bind_text(statement, 9, mark->remedy);
     return gradebook_finish(book, statement, err);
 }
 

@@ -27,24 +27,35 @@ static void write_commit(struct bytes *out, const struct attempt *attempt, const
     bytes_release(&line);
 }
 
-static void write_times(struct bytes *out, const struct standing *standing)
+void out_feedback_handed_in(struct bytes *out, const struct standing *standing)
 {
     const struct attempt *attempt = &standing->attempt;
+    char time[MOMENT_TEXT_BYTES];
+    if (!attempt->has_handed_in)
+        return;
+    bytes_append_text(out, moment_text(attempt->handed_in, time));
+    if (attempt->handed_in_from != NULL)
+        bytes_printf(out, ", by %s", attempt->handed_in_from);
+}
+
+void out_feedback_deadline(struct bytes *out, const struct standing *standing)
+{
     char time[MOMENT_TEXT_BYTES], extension[MOMENT_TEXT_BYTES];
+    if (!standing->has_deadline)
+        return;
+    bytes_append_text(out, moment_text(standing->deadline, time));
+    if (standing->student->extension_s > 0)
+        bytes_printf(out, ", with an extension of %s",
+                     moment_duration(standing->student->extension_s, extension));
+}
+
+static void write_times(struct bytes *out, const struct standing *standing)
+{
     struct bytes line = bytes_with_limit(2000);
-    if (attempt->has_handed_in) {
-        bytes_append_text(&line, moment_text(attempt->handed_in, time));
-        if (attempt->handed_in_from != NULL)
-            bytes_printf(&line, ", by %s", attempt->handed_in_from);
-    }
+    out_feedback_handed_in(&line, standing);
     write_line(out, "handed in   ", bytes_text(&line));
     bytes_clear(&line);
-    if (standing->has_deadline) {
-        bytes_append_text(&line, moment_text(standing->deadline, time));
-        if (standing->student->extension_s > 0)
-            bytes_printf(&line, ", with an extension of %s",
-                         moment_duration(standing->student->extension_s, extension));
-    }
+    out_feedback_deadline(&line, standing);
     write_line(out, "deadline    ", bytes_text(&line));
     bytes_release(&line);
 }

@@ -3,57 +3,14 @@
  *
  * Two pictures a kernel: how many of the SM's thread slots its blocks fill, and what its stack
  * frame holds. Each says in words what it shows. */
-#include "writers.h"
+#include "out_html.h"
 
+#include "html.h"
 #include "mark_words.h"
 #include "text.h"
+#include "writers.h"
 
 #define PICTURE_WIDTH 240
-
-static void escape(struct bytes *out, const char *text)
-{
-    AUTO_FREE char *printable = text_printable(text);
-    if (printable == NULL) {
-        out->failed = true;
-        return;
-    }
-    for (const char *p = printable; *p != '\0'; ++p) {
-        const char *entity = *p == '&'    ? "&amp;"
-                             : *p == '<'  ? "&lt;"
-                             : *p == '>'  ? "&gt;"
-                             : *p == '"'  ? "&quot;"
-                             : *p == '\'' ? "&#39;"
-                                          : NULL;
-        if (entity != NULL)
-            bytes_append_text(out, entity);
-        else
-            bytes_append(out, p, 1);
-    }
-}
-
-/* <name class="…">text</name> */
-static void element(struct bytes *out, const char *name, const char *attributes, const char *text)
-{
-    bytes_printf(out, "<%s%s>", name, attributes);
-    escape(out, text);
-    bytes_printf(out, "</%s>\n", name);
-}
-
-static const char style[] =
-    "<style>\n"
-    ".spillway { font: 14px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; "
-    "max-width: 60em; padding: 1em; }\n"
-    ".spillway table { border-collapse: collapse; margin: 0.8em 0; }\n"
-    ".spillway th, .spillway td { padding: 0.2em 0.7em; text-align: left; vertical-align: top; "
-    "border-bottom: 1px solid #ddd; }\n"
-    ".spillway td.n { text-align: right; font-variant-numeric: tabular-nums; }\n"
-    ".spillway .word { font-weight: 600; padding: 0 0.4em; border: 1px solid; border-radius: 3px; "
-    "}\n"
-    ".spillway .passed { color: #1a6334; }\n"
-    ".spillway .failed { color: #a11616; }\n"
-    ".spillway .skipped, .spillway .error { color: #7a5200; }\n"
-    ".spillway pre { white-space: pre-wrap; margin: 0.3em 0 0.6em; }\n"
-    "</style>\n";
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
@@ -64,7 +21,7 @@ static void begin_picture(struct bytes *out, const char *words)
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"18\" "
         "viewBox=\"0 0 %d 18\"><title>",
         PICTURE_WIDTH, PICTURE_WIDTH);
-    escape(out, words);
+    html_escape(out, words);
     bytes_append_text(out, "</title>");
 }
 
@@ -79,7 +36,7 @@ static void box(struct bytes *out, double x, double width, const char *fill)
 static void end_picture(struct bytes *out, const char *words)
 {
     bytes_append_text(out, "</svg><br/>");
-    escape(out, words);
+    html_escape(out, words);
 }
 
 /* A box for each resident block, and an empty one for the slots that no block fits into. */
@@ -173,10 +130,10 @@ static void write_kernel(struct bytes *out, const struct grade *grade,
         if (strcmp(grade->lab->kernels[k].name, kernel->name) == 0)
             block_threads = grade->lab->kernels[k].block_threads;
     bytes_append_text(out, "<tr>");
-    element(out, "td", "", kernel->name);
-    element(out, "td", "", arch_name(kernel->arch, "sm_", arch));
+    html_element(out, "td", "", kernel->name);
+    html_element(out, "td", "", arch_name(kernel->arch, "sm_", arch));
     if (!kernel->known) {
-        element(out, "td", " colspan=\"4\"", kernel->problem);
+        html_element(out, "td", " colspan=\"4\"", kernel->problem);
         bytes_append_text(out, "</tr>\n");
         return;
     }
@@ -211,43 +168,45 @@ static const char *word_of(enum mark_status status)
 
 static void write_mark(struct bytes *out, const struct grade *grade, const struct mark *mark)
 {
-    struct bytes words = bytes_with_limit((size_t)16 << 10);
+    struct bytes words = bytes_with_limit((size_t)1 << 20);
     char attributes[64];
     (void)snprintf(attributes, sizeof attributes, " class=\"word %s\"",
                    mark_status_word(mark->status));
     bytes_append_text(out, "<tr><td>");
-    element(out, "span", attributes, word_of(mark->status));
+    html_element(out, "span", attributes, word_of(mark->status));
     bytes_printf(out, "</td>\n<td class=\"n\">%d/%d</td>\n<td>", mark->points,
                  mark->criterion->points);
-    element(out, "strong", "", mark->criterion->id);
-    escape(out, mark->criterion->title);
+    html_element(out, "strong", "", mark->criterion->id);
+    html_escape(out, mark->criterion->title);
     mark_explain(&words, grade, mark);
     if (words.length > 0)
-        element(out, "pre", "", bytes_text(&words));
+        html_element(out, "pre", "", bytes_text(&words));
     out->failed = out->failed || words.failed;
     bytes_append_text(out, "</td></tr>\n");
     bytes_release(&words);
+}
+
+void out_html_grade(struct bytes *out, const struct grade *grade)
+{
+    struct bytes head = bytes_with_limit((size_t)1 << 20);
+    grade_explain(&head, grade);
+    html_element(out, "pre", "", bytes_text(&head));
+    write_kernels(out, grade);
+    bytes_append_text(out, "<table>\n<tr><th>mark</th><th>points</th><th>for</th></tr>\n");
+    for (size_t i = 0; i < grade->mark_count; ++i)
+        write_mark(out, grade, &grade->marks[i]);
+    bytes_append_text(out, "</table>\n");
+    out->failed = out->failed || head.failed;
+    bytes_release(&head);
 }
 
 int out_html(struct bytes *out, const struct grade *grade, const struct writer_context *context,
              struct error *err)
 {
     (void)context;
-    struct bytes head = bytes_with_limit((size_t)64 << 10);
-    bytes_append_text(out,
-                      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
-    element(out, "title", "", grade->lab->title);
-    bytes_append_text(out, style);
-    bytes_append_text(out, "</head>\n<body>\n<div class=\"spillway\">\n");
-    element(out, "h1", "", grade->lab->title);
-    grade_explain(&head, grade);
-    element(out, "pre", "", bytes_text(&head));
-    write_kernels(out, grade);
-    bytes_append_text(out, "<table>\n<tr><th>mark</th><th>points</th><th>for</th></tr>\n");
-    for (size_t i = 0; i < grade->mark_count; ++i)
-        write_mark(out, grade, &grade->marks[i]);
-    bytes_append_text(out, "</table>\n</div>\n</body>\n</html>\n");
-    bool failed = out->failed || head.failed;
-    bytes_release(&head);
-    return failed ? error_no_memory(err) : 0;
+    html_begin(out, grade->lab->title);
+    html_element(out, "h1", "", grade->lab->title);
+    out_html_grade(out, grade);
+    html_end(out);
+    return out->failed ? error_no_memory(err) : 0;
 }

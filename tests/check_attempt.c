@@ -47,6 +47,8 @@ START_TEST(a_document_comes_back)
     ck_assert(back.marks[2].status == MARK_SKIPPED && back.marks[3].status == MARK_ERROR);
     ck_assert_str_eq(back.page, attempt.page);
     ck_assert_str_eq(back.json, attempt.json);
+    ck_assert_str_eq(back.html, attempt.html);
+    ck_assert_str_eq(back.marks[1].remedy, "Mend it.");
     ck_assert_int_eq(attempt_copy(&copy, &back, &err), 0);
     attempt_release(&back);
     assert_equal(&attempt, &copy);
@@ -79,6 +81,11 @@ START_TEST(a_grade_becomes_an_attempt)
     ck_assert_int_eq(attempt.max_score, 8191);
     ck_assert_ptr_nonnull(strstr(attempt.page, "Score: 8190/8191"));
     ck_assert_ptr_nonnull(strstr(attempt.json, "spillway/result/v1"));
+    /* What to try stands wherever the student looks. */
+    ck_assert_str_eq(attempt.marks[0].remedy, "Mend it.");
+    ck_assert_ptr_nonnull(strstr(attempt.page, "try:   Mend it."));
+    ck_assert_ptr_nonnull(strstr(attempt.json, "\"hint\": \"Mend it.\""));
+    ck_assert_ptr_nonnull(strstr(attempt.html, "try: Mend it."));
     ck_assert_str_eq(attempt.commit, "0123456789abcdef0123456789abcdef01234567");
     ck_assert_str_eq(attempt.chosen, "the last commit on main");
     ck_assert_int_gt(attempt.finished_s, 1700000000);
@@ -106,6 +113,8 @@ static const struct {
     {"\"status\": \"skipped\"", "\"status\": \"excused\"", "`marks`"},
     {"\"points\": 1,", "\"points\": 2,", "`marks`"},
     {"\"title\": \"builds\"", "\"title\": null", "`title`"},
+    {"\"remedy\": \"", "\"remedies\": \"", "`remedy`"},
+    {"\"html\": \"", "\"htm\": \"", "`html`"},
     {"\"marks\": [", "\"marks\": 3, \"x\": [", "`marks`"},
     {"\"cached\": true", "\"kached\": true", "`cached`"},
     {"\"number\": 3,", "\"number\": 3, \"number\": 3,", "is no JSON"},

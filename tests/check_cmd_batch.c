@@ -87,6 +87,7 @@ START_TEST(a_class_is_graded)
                                         "gradebook.sqlite",
                                         "students/s001/feedback.txt",
                                         "students/s001/result.json",
+                                        "students/s001/report.html",
                                         "students/s005/feedback.txt"};
     for (size_t i = 0; i < COUNT_OF(files); ++i)
         ck_assert_msg(access(support_path(out, files[i]), R_OK) == 0, "%s", files[i]);
@@ -98,6 +99,46 @@ START_TEST(a_class_is_graded)
     /* Right, near copy and blank have the same code: one compile, and one for each broken one. */
     ck_assert_uint_eq(calls("nvcc-calls"), 3);
     ck_assert_uint_eq(calls("ptxas-calls"), 2);
+}
+END_TEST
+
+/* What a student is told to try when grading alone, line by line, stands in each file of the class.
+ */
+START_TEST(feedback_teaches_as_much_as_grading_alone)
+{
+    size_t lines = 0;
+    set_up(3, "");
+    run(0, LIST("--executor", "emulator", "--elements", "3000"), LIST("3 students"));
+    const char *const arguments[] = {"grade",      school_repo(&school, 3),
+                                     "--rev",      "HEAD",
+                                     "--lab",      "day17-registers",
+                                     "--executor", "emulator",
+                                     "--elements", "3000",
+                                     "--seed",     "17",
+                                     "--sandbox",  "off",
+                                     NULL};
+    const char *const environment[] = {school.home, NULL};
+    struct process_result alone = testing_spillway(arguments, environment);
+    struct bytes text = read_out(out, "students/s003/feedback.txt");
+    struct bytes json = read_out(out, "students/s003/result.json");
+    struct bytes html = read_out(out, "students/s003/report.html");
+    char *rest = alone.output.data;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        const char *remedy = strstr(line, "try:   ");
+        if (remedy == NULL)
+            continue;
+        ++lines;
+        ck_assert_msg(strstr(text.data, line) != NULL, "feedback.txt lacks \"%s\"", line);
+        AUTO_FREE char *words = strdup(remedy + strlen("try:   "));
+        words[strcspn(words, "\"'<>&")] = '\0'; /* as all three write it */
+        ck_assert_msg(strstr(json.data, words) != NULL, "result.json lacks \"%s\"", words);
+        ck_assert_msg(strstr(html.data, words) != NULL, "report.html lacks \"%s\"", words);
+    }
+    ck_assert_uint_gt(lines, 3);
+    bytes_release(&text);
+    bytes_release(&json);
+    bytes_release(&html);
+    process_result_release(&alone);
 }
 END_TEST
 
@@ -136,6 +177,8 @@ START_TEST(feedback_is_published_only_when_asked)
         LIST("feedback published to 2 repos, unchanged in 0"));
     look_at_feedback(1, "day17-registers/feedback.txt", first);
     look_at_feedback(1, "day17-registers/result.json", again);
+    ck_assert_str_eq(first, again);
+    look_at_feedback(1, "day17-registers/report.html", again);
     ck_assert_str_eq(first, again);
     run(0, LIST(QUICK, "--publish"), LIST("feedback published to 4 repos, unchanged in 2"));
     look_at_feedback(1, "day17-registers/feedback.txt", again);
@@ -393,6 +436,8 @@ static void assert_same_results(const char *a, const char *b)
         assert_same_file(a, b, name);
         (void)snprintf(name, sizeof name, "students/s%03zu/result.json", i);
         assert_same_file(a, b, name);
+        (void)snprintf(name, sizeof name, "students/s%03zu/report.html", i);
+        assert_same_file(a, b, name);
     }
 }
 
@@ -477,6 +522,7 @@ Suite *suite_cmd_batch(void)
     TCase *tests = tcase_create("class");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, a_class_is_graded);
+    tcase_add_test(tests, feedback_teaches_as_much_as_grading_alone);
     tcase_add_test(tests, feedback_is_published_only_when_asked);
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);

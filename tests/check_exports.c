@@ -9,6 +9,8 @@
 #include "exports.h"
 #include "files.h"
 #include "number.h"
+#include "out_feedback.h"
+#include "process.h"
 #include "summary.h"
 #include "support_class.h"
 #include "support_toolkit.h"
@@ -161,7 +163,7 @@ static void assert_number(const struct csv *csv, const char *id, const char *col
 
 START_TEST(totals_agree_everywhere)
 {
-    char name[64], last[64], pending[32] = "";
+    char name[64], last[96], pending[32] = "";
     start();
     export("percent=10");
     struct csv grades = table("grades.csv"), for_canvas = table("canvas.csv");
@@ -211,6 +213,13 @@ START_TEST(totals_agree_everywhere)
     ck_assert_msg(text.length > strlen(last) &&
                       strcmp(text.data + text.length - strlen(last), last) == 0,
                   "%s", text.data);
+    bytes_release(&text);
+
+    (void)snprintf(name, sizeof name, "students/%s/report.html", id);
+    text = content(name);
+    (void)snprintf(last, sizeof last, "<p>Final score: <strong>%lld/8191</strong>%s</p>\n",
+                   (long long)totals[_i].score, pending);
+    ck_assert_msg(strstr(text.data, last) != NULL, "%s", text.data);
     bytes_release(&text);
 
     ck_assert_int_eq(ask("SELECT score FROM standing WHERE student = ?1", id), totals[_i].score);
@@ -287,6 +296,21 @@ static const struct {
     {"students/s3/feedback.txt", "\nNothing to grade: no commit in time\n"},
     {"students/s3/feedback.txt", "  - q.word: 512 of 512 points instead of 0: handed in on paper"},
     {"students/s4/feedback.txt", "\nNot graded: missing objects\n"},
+    {"students/s1/report.html", "<h1>Émile, First (s1): A tiny lab</h1>\n"},
+    {"students/s1/report.html", "<tr><th>handed in</th>\n<td>2026-03-30 01:10 +02:00 "
+                                "(Europe/Berlin), by the commit&#39;s date</td>\n</tr>\n"},
+    {"students/s1/report.html", "<th>note</th>\n<td>the tip was rewritten</td>"},
+    {"students/s1/report.html", "<h2>Set by hand</h2>"},
+    {"students/s1/report.html", "<tr><td>code.frame</td>\n<td class=\"n\">5/8</td>\n"
+                                "<td class=\"n\">0</td>\n<td>shown in class, partly</td>\n"},
+    {"students/s1/report.html", ": 2 started days; 2 days × 10 % of 8187 = 1637.4; 8187 − 1637.4 = "
+                                "6549.6, rounded 6550.</p>\n"},
+    {"students/s1/report.html", "<strong>code.frame</strong>"},
+    {"students/s1/report.html", "seen: expected 1, saw 2\nwhy: "},
+    {"students/s1/report.html", "try: Mend it."},
+    {"students/s2/report.html", "<p>Final score: <strong>8183/8191</strong> (8 pending)</p>"},
+    {"students/s3/report.html", "<p>Nothing to grade: no commit in time</p>\n"},
+    {"students/s4/report.html", "<p>Not graded: missing objects</p>\n"},
 };
 
 START_TEST(files_hold)
@@ -389,13 +413,13 @@ START_TEST(files_are_private)
     start();
     export("none");
     assert_private(support_path(folder, "students"), &files);
-    ck_assert_uint_eq(files, 8);
+    ck_assert_uint_eq(files, 12);
     static const char *const names[] = {"grades.csv", "pending.csv", "trouble.csv",
                                         "explanations.csv", "canvas.csv"};
     for (size_t i = 0; i < COUNT_OF(names); ++i)
         assert_private(support_path(folder, names[i]), &files);
-    ck_assert_uint_eq(files, 13);
-    ck_assert_uint_eq(report.files_written, 13);
+    ck_assert_uint_eq(files, 17);
+    ck_assert_uint_eq(report.files_written, 17);
     stop();
 }
 END_TEST
@@ -415,7 +439,7 @@ START_TEST(only_what_changes_is_written)
     standings_release(&standings);
     export("none");
     ck_assert_uint_eq(report.files_written, 0);
-    ck_assert_uint_eq(report.files_same, 13);
+    ck_assert_uint_eq(report.files_same, 17);
     ck_assert(inode("grades.csv") == grades);
     ck_assert_uint_eq(class_override(book, &roster,
                                      "student,mark,points,reason\n"
@@ -423,8 +447,8 @@ START_TEST(only_what_changes_is_written)
                       1);
     standings_release(&standings);
     export("none");
-    /* The student's two, grades.csv and canvas.csv. */
-    ck_assert_uint_eq(report.files_written, 4);
+    /* The student's three, grades.csv and canvas.csv. */
+    ck_assert_uint_eq(report.files_written, 5);
     ck_assert(inode("students/s2/feedback.txt") == s2);
     ck_assert(inode("grades.csv") != grades);
     /* One that somebody opened to others, or edited, is mended. */
@@ -446,10 +470,10 @@ START_TEST(one_student_alone)
     ck_assert_int_eq(
         exports_write_student(&standings.rows[0], &support_lab, book, folder, &one, &err), 0);
     ck_assert_uint_eq(one.files_written, 1);
-    ck_assert_uint_eq(one.files_same, 1);
+    ck_assert_uint_eq(one.files_same, 2);
     ck_assert_int_eq(
         exports_write_student(&standings.rows[4], &support_lab, book, folder, &one, &err), 0);
-    ck_assert_uint_eq(one.files_written + one.files_same, 2);
+    ck_assert_uint_eq(one.files_written + one.files_same, 3);
     stop();
 }
 END_TEST
@@ -496,6 +520,83 @@ START_TEST(a_damaged_document_is_said)
 }
 END_TEST
 
+/* ---- report.html ----------------------------------------------------------------------------- */
+
+#define HOSTILE "</title><script>alert(1)</script><img src=x onerror='y'>&\x1b[2J"
+
+static void assert_well_formed(const char *path)
+{
+    const char *const argv[] = {"/usr/bin/xmllint", "--noout", "--nonet", path, NULL};
+    const struct process_spec spec = {.argv = argv,
+                                      .wall_ns = INT64_C(60000000000),
+                                      .merge_error = true,
+                                      .output_limit = (size_t)1 << 20};
+    struct process_result result;
+    if (access(argv[0], X_OK) != 0)
+        TEST_SKIP("no xmllint");
+    ck_assert_int_eq(process_run(&result, &spec, &err), 0);
+    ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.output));
+    process_result_release(&result);
+}
+
+/* Whatever students, kernels and instructors write, it stays text. */
+START_TEST(nothing_written_becomes_markup)
+{
+    struct student student = {
+        .id = (char *)"s<1>", .name = (char *)HOSTILE, .repo = (char *)"https://x/" HOSTILE};
+    struct override override = {.reason = (char *)HOSTILE};
+    struct standing_mark mark = {.id = HOSTILE, .override = &override};
+    struct standing standing = {.student = &student,
+                                .status = _i == 0 ? STANDING_GRADED : STANDING_BROKEN,
+                                .marks = &mark,
+                                .mark_count = 1,
+                                .attempt = {.chosen = (char *)HOSTILE,
+                                            .warnings = (char *)HOSTILE "\n" HOSTILE,
+                                            .reason = _i == 0 ? NULL : (char *)HOSTILE}};
+    struct bytes page = bytes_with_limit(100000);
+    (void)snprintf(standing.late.words, sizeof standing.late.words, "%s", HOSTILE);
+    out_feedback_html(&page, &standing, &support_lab, NULL, HOSTILE);
+    ck_assert(!page.failed);
+    ck_assert_ptr_null(strcasestr(page.data, "<script"));
+    ck_assert_ptr_null(strcasestr(page.data, "<img"));
+    ck_assert_ptr_null(strchr(page.data, '\x1b'));
+    ck_assert_ptr_nonnull(strstr(page.data, "&lt;script&gt;alert(1)"));
+    support_new_folder(folder);
+    const char *path = support_path(folder, "report.html");
+    testing_write(path, page.data, page.length);
+    bytes_release(&page);
+    assert_well_formed(path);
+}
+END_TEST
+
+START_TEST(reports_are_well_formed)
+{
+    char name[64];
+    start();
+    export("percent=10");
+    (void)snprintf(name, sizeof name, "students/%s/report.html", totals[_i].id);
+    assert_well_formed(support_path(folder, name));
+    stop();
+}
+END_TEST
+
+/* A gradebook from before has the page alone. */
+START_TEST(a_grade_without_html_is_shown_as_text)
+{
+    start();
+    struct attempt attempt = class_graded("PPPF", NULL);
+    free(attempt.html);
+    attempt.html = NULL;
+    class_record(book, "s1", attempt);
+    export("none");
+    struct bytes text = content("students/s1/report.html");
+    ck_assert_ptr_nonnull(strstr(text.data, "<pre>A tiny lab (tiny)\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "try:   Mend it.\n"));
+    bytes_release(&text);
+    stop();
+}
+END_TEST
+
 /* ---- The summary ----------------------------------------------------------------------------- */
 
 START_TEST(a_class_in_a_few_numbers)
@@ -522,20 +623,21 @@ START_TEST(a_class_in_a_few_numbers)
     ck_assert_int_eq(summary.worst_points_lost, 3);
     ck_assert_uint_eq(summary.worst_students, 1);
     summary_write(&page, &summary);
-    ck_assert_str_eq(bytes_text(&page),
-                     "5 students\n"
-                     "  graded          2\n"
-                     "  cached          1  of these: the same work as before\n"
-                     "  late            1  of these: after the deadline and its grace\n"
-                     "  missing         1  nothing was handed in\n"
-                     "  broken          1  cannot be read: the student has to mend it\n"
-                     "  pending         1  have marks that are not judged: pending.csv\n"
-                     "  overridden      3  have points set by hand\n"
-                     "  waiting         1  without any grading yet\n"
-                     "  trouble         1  this machine failed: trouble.csv, --retry\n"
-                     "  mean       3811.2 of 8191\n"
-                     "  median     3531.0\n"
-                     "Most points were lost on code.frame: 3 by 1 student\n  (a frame)\n");
+    ck_assert_str_eq(
+        bytes_text(&page),
+        "5 students\n"
+        "  graded          2\n"
+        "  cached          1  of these: the same work as before\n"
+        "  late            1  of these: after the deadline and its grace\n"
+        "  missing         1  nothing was handed in\n"
+        "  broken          1  cannot be read: the student has to mend it\n"
+        "  pending         1  have marks that are not judged: pending.csv\n"
+        "  overridden      3  have points set by hand\n"
+        "  waiting         1  without any grading yet\n"
+        "  trouble         1  this machine failed: trouble.csv, --retry\n"
+        "  mean       3811.2 of 8191\n"
+        "  median     3531.0\n"
+        "Most points were lost on code.frame: 3 by 1 student\n  (a frame)\n");
     bytes_release(&page);
     stop();
 }
@@ -569,6 +671,9 @@ Suite *suite_exports(void)
     tcase_add_test(tests, one_student_alone);
     tcase_add_test(tests, what_stands_in_the_way_is_said);
     tcase_add_test(tests, a_damaged_document_is_said);
+    tcase_add_loop_test(tests, nothing_written_becomes_markup, 0, 2);
+    tcase_add_loop_test(tests, reports_are_well_formed, 0, COUNT_OF(totals));
+    tcase_add_test(tests, a_grade_without_html_is_shown_as_text);
     tcase_add_test(tests, a_class_in_a_few_numbers);
     tcase_add_test(tests, an_empty_class);
     suite_add_tcase(suite, tests);

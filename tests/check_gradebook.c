@@ -91,7 +91,7 @@ START_TEST(a_new_gradebook_is_private_and_durable)
     ck_assert_int_eq(stat(support_path(folder, "gradebook.sqlite-wal"), &info), 0);
     ck_assert_int_eq(info.st_mode & 0777, 0600);
     ck_assert_int_eq(ask(file(), "PRAGMA application_id"), 0x53504C57);
-    ck_assert_int_eq(ask(file(), "PRAGMA user_version"), 2);
+    ck_assert_int_eq(ask(file(), "PRAGMA user_version"), 3);
     ck_assert_int_eq(ask(file(), "SELECT count(*) FROM student"), 5);
     stop();
     /* Closed, it is one file that can be copied. */
@@ -135,7 +135,7 @@ START_TEST(a_gradebook_of_version_1_is_brought_up_to_date)
     make_version1(file());
     err = (struct error){0};
     ck_assert_msg(gradebook_open(&book, file(), &err) == 0, "%s", err.text);
-    ck_assert_int_eq(ask(file(), "PRAGMA user_version"), 2);
+    ck_assert_int_eq(ask(file(), "PRAGMA user_version"), 3);
     struct attempt attempt = latest("s1", ATTEMPT_MARKS | ATTEMPT_TEXTS);
     ck_assert_int_eq(attempt.number, 2);
     ck_assert_int_eq(attempt.score, 6);
@@ -143,7 +143,9 @@ START_TEST(a_gradebook_of_version_1_is_brought_up_to_date)
     ck_assert_uint_eq(attempt.mark_count, 2);
     ck_assert_str_eq(attempt.marks[0].message, "witnesses disagree");
     ck_assert_int_eq(attempt.marks[0].status, MARK_ERROR);
+    ck_assert_str_eq(attempt.marks[0].remedy, "");
     ck_assert_str_eq(attempt.page, "page 2");
+    ck_assert_ptr_null(attempt.html);
     ck_assert_str_eq(attempt.explanation, "I indexed it");
     ck_assert_ptr_null(attempt.state);
     ck_assert_int_eq(attempt.handed_in.unix_s, 1774000500);
@@ -164,13 +166,16 @@ START_TEST(a_gradebook_of_version_1_is_brought_up_to_date)
     ck_assert_int_eq(gradebook_trouble(book, "s3", &trouble, &err), 0);
     ck_assert_str_eq(trouble, "the disk was full");
     free(trouble);
-    /* What version 2 has more works on it. */
-    attempt = class_graded("", NULL);
+    /* What later versions have more works on it. */
+    attempt = class_graded("F", NULL);
     attempt.state = strdup("refs/heads/main 1234");
     class_record(book, "s1", attempt);
-    attempt = latest("s1", ATTEMPT_HEAD);
+    attempt = latest("s1", ATTEMPT_MARKS | ATTEMPT_TEXTS);
     ck_assert_int_eq(attempt.number, 3);
     ck_assert_str_eq(attempt.state, "refs/heads/main 1234");
+    ck_assert_str_eq(attempt.marks[0].remedy, "Mend it.");
+    ck_assert_str_eq(attempt.marks[1].remedy, "");
+    ck_assert_ptr_nonnull(strstr(attempt.html, "try: Mend it."));
     attempt_release(&attempt);
     gradebook_close(book);
     /* The tables are those of a new file. */
@@ -246,7 +251,7 @@ static const struct {
     enum error_kind kind;
     const char *says;
 } refused[] = {
-    {newer, ERROR_USAGE, "newer Spillway (version 99 of its tables, this program knows 2)"},
+    {newer, ERROR_USAGE, "newer Spillway (version 99 of its tables, this program knows 3)"},
     {foreign, ERROR_USAGE, "no gradebook of Spillway's"},
     {of_another_program, ERROR_USAGE, "no gradebook of Spillway's"},
     {text, ERROR_INFRASTRUCTURE, "is damaged (file is not a database)"},

@@ -69,26 +69,34 @@ static void grade_here(void)
     process_result_release(&result);
 }
 
+static void assert_same_file(const char *name)
+{
+    char a[700], b[700];
+    struct bytes one, other;
+    (void)snprintf(a, sizeof a, "%s/%s", straight, name);
+    (void)snprintf(b, sizeof b, "%s/%s", out, name);
+    ck_assert_msg(file_read(&one, a, (size_t)1 << 24, false) == FILE_READ, "%s", a);
+    ck_assert_msg(file_read(&other, b, (size_t)1 << 24, false) == FILE_READ, "%s", b);
+    const char *x = bytes_text(&one), *y = bytes_text(&other);
+    size_t at = 0;
+    while (x[at] != '\0' && x[at] == y[at])
+        ++at;
+    ck_assert_msg(one.length == other.length && x[at] == '\0', "%s differs:\n%.300s\n---\n%.300s",
+                  name, x + (at > 50 ? at - 50 : 0), y + (at > 50 ? at - 50 : 0));
+    bytes_release(&one);
+    bytes_release(&other);
+}
+
 static void assert_same_as_here(void)
 {
-    for (size_t i = 0; i <= STUDENTS; ++i) {
-        char name[64], a[700], b[700];
-        struct bytes one, other;
-        (void)snprintf(name, sizeof name, i == 0 ? "grades.csv" : "students/s%03zu/result.json", i);
-        (void)snprintf(a, sizeof a, "%s/%s", straight, name);
-        (void)snprintf(b, sizeof b, "%s/%s", out, name);
-        ck_assert_msg(file_read(&one, a, (size_t)1 << 24, false) == FILE_READ, "%s", a);
-        ck_assert_msg(file_read(&other, b, (size_t)1 << 24, false) == FILE_READ, "%s", b);
-        const char *x = bytes_text(&one), *y = bytes_text(&other);
-        size_t at = 0;
-        while (x[at] != '\0' && x[at] == y[at])
-            ++at;
-        ck_assert_msg(one.length == other.length && x[at] == '\0',
-                      "%s differs:\n%.300s\n---\n%.300s", name, x + (at > 50 ? at - 50 : 0),
-                      y + (at > 50 ? at - 50 : 0));
-        bytes_release(&one);
-        bytes_release(&other);
-    }
+    static const char *const files[] = {"feedback.txt", "report.html", "result.json"};
+    assert_same_file("grades.csv");
+    for (size_t i = 1; i <= STUDENTS; ++i)
+        for (size_t j = 0; j < COUNT_OF(files); ++j) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "students/s%03zu/%s", i, files[j]);
+            assert_same_file(name);
+        }
 }
 
 /* ---- A real cluster --------------------------------------------------------------------------*/
