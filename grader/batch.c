@@ -125,8 +125,6 @@ static int recall_attempt(struct session *s, struct batch_item *item, struct err
     if (found) {
         item->known_key = steal_pointer(&latest.key);
         item->known_state = steal_pointer(&latest.state);
-        item->known_score = latest.score;
-        item->known_pending = latest.pending;
         item->known_outcome = latest.outcome;
     }
     attempt_release(&latest);
@@ -165,60 +163,69 @@ static int select_students(struct session *s, struct error *err)
 
 /* ---- Finished students ------------------------------------------------------------------------*/
 
-/* The student's own files at once: whatever happens later, they are there. */
-static int write_student(struct session *s, const struct batch_item *item, struct error *err)
+static int read_standing(struct session *s, const struct batch_item *item, struct standing *ret,
+                         struct error *err)
 {
-    struct standing standing;
+    return standing_read(ret, s->book, item->student, s->options->lab, s->options->deadline,
+                         &s->policy, err);
+}
+
+/* The student's line, with the score that counts. */
+static void say(struct session *s, const struct standing *standing, const char *first)
+{
+    struct bytes line = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    bytes_append_text(&line, first);
+    if (standing->status != STANDING_GRADED)
+        bytes_append_text(&line, standing_status_word(standing->status));
+    if (standing->status == STANDING_GRADED || standing->late.score > 0) {
+        bytes_append_text(&line, standing->status == STANDING_GRADED ? "" : ", ");
+        standing_describe(&line, standing);
+    }
+    if (first[0] == '\0' && standing->attempt.reason != NULL)
+        bytes_printf(&line, ": %s", standing->attempt.reason);
+    batch_progress_line(&s->progress, standing->student->id, "%s", bytes_text(&line));
+    bytes_release(&line);
+}
+
+/* The student's own files at once: whatever happens later, they are there. */
+static int take_attempt(struct session *s, struct batch_item *item, struct error *err)
+{
+    struct attempt *attempt = &item->attempt;
+    struct standing standing = {0};
     struct exports_report report = {0};
-    int status = standing_read(&standing, s->book, item->student, s->options->lab,
-                               s->options->deadline, &s->policy, err);
+    bool graded = attempt->outcome == ATTEMPT_GRADED;
+    int status = gradebook_record(s->book, item->student->id, attempt, err);
+    if (status == 0)
+        status = read_standing(s, item, &standing, err);
     if (status == 0)
         status = exports_write_student(&standing, s->options->lab, s->book, s->options->folder,
                                        &report, err);
+    if (status == 0) {
+        s->result->regraded += graded;
+        s->result->missing += attempt->outcome == ATTEMPT_MISSING;
+        s->result->broken += attempt->outcome == ATTEMPT_BROKEN;
+        s->progress.failed += !graded;
+        say(s, &standing, graded ? "graded " : "");
+    }
     problems_release(&report.notes);
     standing_release(&standing);
     return status;
 }
 
-static void say_score(struct session *s, const struct batch_item *item, const char *word,
-                      int64_t score, int64_t pending)
+static int take_unchanged(struct session *s, const struct batch_item *item, struct error *err)
 {
-    if (pending > 0)
-        batch_progress_line(&s->progress, item->student->id, "%s %lld/%d (%lld pending)", word,
-                            (long long)score, lab_max_score(s->options->lab), (long long)pending);
-    else
-        batch_progress_line(&s->progress, item->student->id, "%s %lld/%d", word, (long long)score,
-                            lab_max_score(s->options->lab));
-}
-
-static int take_attempt(struct session *s, struct batch_item *item, struct error *err)
-{
-    struct attempt *attempt = &item->attempt;
-    if (gradebook_record(s->book, item->student->id, attempt, err) != 0 ||
-        write_student(s, item, err) != 0)
-        return -1;
-    s->result->regraded += attempt->outcome == ATTEMPT_GRADED;
-    s->result->missing += attempt->outcome == ATTEMPT_MISSING;
-    s->result->broken += attempt->outcome == ATTEMPT_BROKEN;
-    s->progress.failed += attempt->outcome != ATTEMPT_GRADED;
-    if (attempt->outcome == ATTEMPT_GRADED)
-        say_score(s, item, "graded", attempt->score, attempt->pending);
-    else
-        batch_progress_line(&s->progress, item->student->id, "%s: %s",
-                            attempt_outcome_word(attempt->outcome), attempt->reason);
-    return 0;
-}
-
-static void take_unchanged(struct session *s, const struct batch_item *item)
-{
+    bool graded = item->known_outcome == ATTEMPT_GRADED;
+    struct standing standing;
     ++s->result->unchanged;
     ++s->progress.unchanged;
-    s->progress.failed += item->known_outcome != ATTEMPT_GRADED;
-    if (item->known_outcome == ATTEMPT_GRADED)
-        say_score(s, item, "unchanged", item->known_score, item->known_pending);
-    else
-        batch_progress_line(&s->progress, item->student->id, "unchanged: %s",
-                            attempt_outcome_word(item->known_outcome));
+    s->progress.failed += !graded;
+    if (s->progress.terminal) /* no lines there */
+        return 0;
+    if (read_standing(s, item, &standing, err) != 0)
+        return -1;
+    say(s, &standing, graded ? "unchanged " : "unchanged: ");
+    standing_release(&standing);
+    return 0;
 }
 
 /* Trouble passes, perhaps: once more, behind all the others. */
@@ -245,7 +252,7 @@ int session_take(struct session *s, struct batch_item *item, struct error *err)
         status = take_attempt(s, item, err);
         break;
     case ITEM_UNCHANGED:
-        take_unchanged(s, item);
+        status = take_unchanged(s, item, err);
         break;
     case ITEM_TROUBLE:
         status = take_trouble(s, item, &again, err);

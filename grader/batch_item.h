@@ -23,7 +23,6 @@ enum item_end {
 struct batch_item {
     const struct student *student; /* borrowed */
     char *known_key, *known_state; /* owned; of the latest attempt; NULL: there is none */
-    int64_t known_score, known_pending;
     enum attempt_outcome known_outcome;
     enum item_end end;
     bool passing; /* ITEM_TROUBLE: worth another try */

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "slice.h"
+#include "text.h"
 
 /* ---- The template ---------------------------------------------------------------------------- */
 
@@ -64,10 +65,11 @@ static bool is_read_only(const struct canvas *canvas, size_t column)
 
 enum rule { RULE_NAMED, RULE_MENTIONS, RULE_ONLY };
 
-/* Columns of assignments that a rule fits; *ret is the last of them. */
+/* Columns of assignments that a rule fits; *ret is the last of them, and `titles` gets some. */
 static size_t count_columns(const struct canvas *canvas, enum rule rule, const char *column,
-                            const struct lab *lab, size_t *ret)
+                            const struct lab *lab, size_t *ret, struct bytes *titles)
 {
+    enum { SHOWN = 6 };
     const struct csv_row *header = &canvas->csv.rows[0];
     size_t count = 0;
     for (size_t i = 0; i < header->count; ++i) {
@@ -77,37 +79,58 @@ static size_t count_columns(const struct canvas *canvas, enum rule rule, const c
         if ((rule == RULE_NAMED && !same_title(name, column)) ||
             (rule == RULE_MENTIONS && !mentions(name, lab)))
             continue;
-        ++count;
+        char title[100];
+        if (++count <= SHOWN)
+            bytes_printf(titles, "%s\"%s\"", count == 1 ? "" : ", ",
+                         text_copy(title, sizeof title, name));
         *ret = i;
     }
+    if (count > SHOWN)
+        bytes_printf(titles, " and %zu more", count - SHOWN);
     return count;
+}
+
+/* Asked for by its title. */
+static void find_named(struct canvas *canvas, const char *column, const struct lab *lab,
+                       struct bytes *titles, struct problems *problems)
+{
+    if (is_passed_over(column))
+        problems_add(problems, 0,
+                     "Canvas passes over a column called `%.100s`: its title must not hold "
+                     "words such as \"Final Score\"",
+                     column);
+    if (count_columns(canvas, RULE_NAMED, column, lab, &canvas->assignment, titles) > 1)
+        problems_add(problems, canvas->csv.rows[0].line,
+                     "several columns are called `%.100s`: give the id in parentheses behind the "
+                     "title as well (%s)",
+                     column, bytes_text(titles));
 }
 
 static void find_assignment(struct canvas *canvas, const char *column, const struct lab *lab,
                             struct problems *problems)
 {
-    size_t line = canvas->csv.rows[0].line;
+    char room[900];
+    struct bytes titles = bytes_in(room, sizeof room);
     canvas->assignment = CSV_NO_COLUMN;
     if (column != NULL) {
-        if (is_passed_over(column))
-            problems_add(problems, 0,
-                         "Canvas passes over a column called `%.100s`: its title must not hold "
-                         "words such as \"Final Score\"",
-                         column);
-        if (count_columns(canvas, RULE_NAMED, column, lab, &canvas->assignment) > 1)
-            problems_add(problems, line,
-                         "several columns are called `%.100s`: give the id in "
-                         "parentheses behind the title as well",
-                         column);
+        find_named(canvas, column, lab, &titles, problems);
         return;
     }
-    size_t fitting = count_columns(canvas, RULE_MENTIONS, NULL, lab, &canvas->assignment);
+    size_t fitting = count_columns(canvas, RULE_MENTIONS, NULL, lab, &canvas->assignment, &titles);
+    if (fitting == 0) {
+        fitting = count_columns(canvas, RULE_ONLY, NULL, lab, &canvas->assignment, &titles);
+        canvas->guessed = fitting == 1;
+    }
     if (fitting == 0)
-        fitting = count_columns(canvas, RULE_ONLY, NULL, lab, &canvas->assignment);
-    if (fitting != 1)
-        problems_add(
-            problems, line, "which of its columns is %s? %s: name it with --canvas-column", lab->id,
-            fitting == 0 ? "none is an assignment that can be written" : "there are several");
+        problems_add(problems, canvas->csv.rows[0].line,
+                     "which of its columns is %s? none is an assignment that can be written: name "
+                     "a new one with --canvas-column",
+                     lab->id);
+    else if (fitting > 1)
+        problems_add(problems, canvas->csv.rows[0].line,
+                     "which of its columns is %s? there are several: name one with "
+                     "--canvas-column, of %s",
+                     lab->id, bytes_text(&titles));
 }
 
 /* The row that says which assignments are posted by hand: no student's, and it has no points. */

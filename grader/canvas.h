@@ -18,6 +18,7 @@ struct canvas {
     size_t name, id, sis_user, sis_login; /* columns, or CSV_NO_COLUMN */
     size_t assignment;                    /* column of the template; CSV_NO_COLUMN: a new one */
     char *title;                          /* owned; the assignment's header */
+    bool guessed;                         /* taken because it was the only one: say so */
     size_t points_row;                    /* row of the points possible; 0: none */
 };
 

@@ -1,10 +1,10 @@
 /* cmd_batch.c - `spillway batch`: grade a class from its repos. */
 #include "commands.h"
 
-#include "batch.h"
-#include "batch_publish.h"
+#include "cmd_batch.h"
 #include "options.h"
 #include "progress.h"
+#include "text.h"
 
 #define STUDENTS_MOST 1000 /* named with --student */
 #define SBATCH_OPTIONS_MOST 50
@@ -451,59 +451,17 @@ static int read_files(struct command *c, struct error *err)
         if (refuse_file(&problems, c->canvas_path, err) != 0)
             return -1;
         c->batch.canvas = &c->canvas;
+        char title[100];
+        if (c->canvas.guessed)
+            (void)fprintf(stderr,
+                          "spillway: %s: \"%s\" does not name the lab, but is its only assignment, "
+                          "and is taken (--canvas-column names another)\n",
+                          c->canvas_path, text_copy(title, sizeof title, c->canvas.title));
     }
     return 0;
 }
 
-/* ---- Printing --------------------------------------------------------------------------------*/
-
-static void print_summary(const struct command *c, const struct batch_result *result)
-{
-    struct bytes page = bytes_with_limit((size_t)1 << 20);
-    problems_write(&page, &result->notes, "canvas.csv");
-    bytes_append_text(&page, "\n");
-    summary_write(&page, &result->summary);
-    bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
-                 (unsigned long long)result->seed, c->batch.folder, c->batch.folder);
-    if (c->batch.canvas != NULL)
-        bytes_printf(&page, "for Canvas to import: %s/canvas.csv, column \"%s\"\n", c->batch.folder,
-                     c->canvas.title);
-    (void)fputs(bytes_text(&page), stdout);
-    bytes_release(&page);
-}
-
-/* ---- Publishing ------------------------------------------------------------------------------*/
-
-static int publish(const struct command *c, const struct batch_result *result, struct error *err)
-{
-    struct batch_publications publications;
-    int status = batch_publish(&publications, &c->batch, result, err);
-    for (size_t i = 0; i < publications.count; ++i) {
-        const struct batch_publication *row = &publications.rows[i];
-        if (row->tried && row->published.reason != REPO_FINE)
-            (void)fprintf(stderr, "spillway: feedback of %s was not published: %s\n",
-                          row->student->id, row->published.sentence);
-    }
-    (void)printf("feedback published to %zu repo%s, unchanged in %zu\n", publications.published,
-                 publications.published == 1 ? "" : "s", publications.unchanged);
-    if (status == 0 && publications.refused > 0)
-        status = error_set(err, ERROR_INFRASTRUCTURE,
-                           "feedback of %zu student%s was not published, for the reasons above; "
-                           "the same command tries again",
-                           publications.refused, publications.refused == 1 ? "" : "s");
-    batch_publications_release(&publications);
-    return status;
-}
-
-/* What was stopped can go on: say how. */
-static void print_remainder(const struct command *c, const struct batch_result *result)
-{
-    if (result->selected > 0)
-        (void)fprintf(stderr,
-                      "spillway: %zu of %zu students are finished and safe in %s; the same command "
-                      "goes on with the others\n",
-                      result->finished, result->selected, c->batch.folder);
-}
+/* ---- All -------------------------------------------------------------------------------------*/
 
 static void command_release(struct command *c)
 {
@@ -535,11 +493,11 @@ int cmd_batch(int argc, char **argv)
     if (status == 0) {
         status = batch_run(&result, &c->batch, &err);
         if (status == 0)
-            print_summary(c, &result);
+            cmd_batch_summary(&c->batch, &result);
         else
-            print_remainder(c, &result);
+            cmd_batch_remainder(&c->batch, &result);
         if (status == 0 && c->publish)
-            status = publish(c, &result, &err);
+            status = cmd_batch_publish(&c->batch, &result, &err);
     }
     if (status == 0 && result.trouble > 0)
         error_set(&err, ERROR_INFRASTRUCTURE,

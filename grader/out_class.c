@@ -34,14 +34,6 @@ static void put_time_if(struct csv_writer *writer, bool known, struct moment mom
     csv_put(writer, known ? moment_rfc3339(moment, text) : NULL);
 }
 
-static size_t count_overrides(const struct standing *standing)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < standing->mark_count; ++i)
-        count += standing->marks[i].override != NULL;
-    return count;
-}
-
 static void put_points(struct csv_writer *writer, const struct standing *standing, const char *id)
 {
     for (size_t i = 0; i < standing->mark_count; ++i)
@@ -74,7 +66,7 @@ static void put_grade(struct csv_writer *writer, const struct standing *standing
     put_number_if(writer, late->has_deadline, late->started_days);
     csv_put(writer, late->has_deadline ? late_amount(late->penalty, penalty) : NULL);
     put_number_if(writer, late->has_deadline, late->started_days - late->penalised_days);
-    csv_put_number(writer, (int64_t)count_overrides(standing));
+    csv_put_number(writer, (int64_t)standing_overridden(standing));
     put_number_if(writer, scored, attempt->number);
     csv_put(writer, attempt->commit);
     csv_put(writer, attempt->chosen);

@@ -104,6 +104,42 @@ static void add_up(struct standing *standing, const struct late_policy *policy)
                raw_score);
 }
 
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+size_t standing_overridden(const struct standing *standing)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < standing->mark_count; ++i)
+        count += standing->marks[i].override != NULL;
+    return count;
+}
+
+void standing_describe(struct bytes *out, const struct standing *standing)
+{
+    const struct late *late = &standing->late;
+    size_t overridden = standing_overridden(standing);
+    const char *join = " (";
+    char penalty[LATE_AMOUNT_BYTES];
+    bytes_printf(out, "%lld/%lld", (long long)late->score, (long long)standing->max_score);
+    if (standing->pending > 0) {
+        bytes_printf(out, "%s%lld pending", join, (long long)standing->pending);
+        join = "; ";
+    }
+    if (late->late) {
+        if (late->penalty > 0)
+            bytes_printf(out, "%slate: %s of %lld taken", join, late_amount(late->penalty, penalty),
+                         (long long)late->raw_score);
+        else
+            bytes_printf(out, "%slate, at no cost", join);
+        join = "; ";
+    }
+    if (overridden > 0) {
+        bytes_printf(out, "%s%zu mark%s set by hand", join, overridden, overridden == 1 ? "" : "s");
+        join = "; ";
+    }
+    bytes_append_text(out, join[0] == ';' ? ")" : "");
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static int read_standing(struct standing *standing, struct gradebook *book, const struct lab *lab,

@@ -72,5 +72,10 @@ const char *standing_status_word(enum standing_status status);
 bool standing_mark_is_pending(const struct standing_mark *mark);
 /* There is a score: everybody but who is waiting. */
 bool standing_has_score(const struct standing *standing);
+/* Appends the score that counts and what it came about by: "62/100", "50/100 (20 pending; late: 10
+ * of 60 taken; 1 mark set by hand)". Only of who has a score. */
+void standing_describe(struct bytes *out, const struct standing *standing);
+/* How many marks have points set by hand. */
+size_t standing_overridden(const struct standing *standing);
 
 #endif

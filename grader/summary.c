@@ -22,10 +22,10 @@ static void count_student(struct summary *summary, const struct standing *standi
     summary->late += standing->late.late;
     summary->trouble += standing->trouble != NULL;
     summary->pending += standing->pending > 0;
-    bool overridden = false;
-    for (size_t i = 0; i < standing->mark_count; ++i)
-        overridden = overridden || standing->marks[i].override != NULL;
-    summary->overridden += overridden;
+    summary->overridden += standing_overridden(standing) > 0;
+    summary->redeemed |=
+        (standing->status == STANDING_MISSING || standing->status == STANDING_BROKEN) &&
+        standing->late.score > 0;
 }
 
 static int order_scores(const void *left, const void *right)
@@ -116,9 +116,14 @@ void summary_write(struct bytes *out, const struct summary *summary)
     write_count(out, "overridden", summary->overridden, "have points set by hand");
     write_count(out, "waiting", summary->waiting, "without any grading yet");
     write_count(out, "trouble", summary->trouble, "this machine failed: trouble.csv, --retry");
-    if (summary->scored > 0)
-        bytes_printf(out, "  mean       %6.1f of %lld\n  median     %6.1f\n", summary->mean,
-                     (long long)summary->max_score, summary->median);
+    if (summary->scored > 0) {
+        bytes_printf(out, "  mean       %6.1f of %lld", summary->mean,
+                     (long long)summary->max_score);
+        if (summary->missing + summary->broken > 0)
+            bytes_printf(out, ", missing and broken counted as 0%s",
+                         summary->redeemed ? " or as set by hand" : "");
+        bytes_printf(out, "\n  median     %6.1f\n", summary->median);
+    }
     if (summary->worst_mark != NULL)
         bytes_printf(out, "Most points were lost on %s: %lld by %zu student%s\n  (%s)\n",
                      summary->worst_mark, (long long)summary->worst_points_lost,

@@ -8,6 +8,7 @@ struct summary {
     size_t students, graded, cached, late, missing, broken, waiting, trouble, pending, overridden;
     /* Over those who have a score, missing and broken included; count 0: not known. */
     size_t scored;
+    bool redeemed; /* some of the missing and broken have points set by hand */
     double mean, median;
     int64_t max_score;
     /* Over those who were graded: the mark that lost the most points, all students together. */

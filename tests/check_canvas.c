@@ -94,6 +94,7 @@ START_TEST(templates_are_filled_in)
     class_record(book, "s2", class_graded("", NULL));
     read_template(cases[_i].template, cases[_i].column);
     ck_assert_msg(problems.total == 0, "%s", problems.count > 0 ? problems.items[0].text : "");
+    ck_assert(canvas.guessed == (strstr(cases[_i].expected, "Only (9)") != NULL));
     ck_assert_int_eq(standings_read(&standings, book, &roster, &support_lab, NULL, &policy, &err),
                      0);
     struct bytes out = bytes_with_limit(10000), said = bytes_with_limit(10000);
@@ -119,9 +120,11 @@ static const struct {
     {"", NULL, "is empty"},
     {"Student,ID,Section\nFirst,s1,A\n", NULL, "none is an assignment that can be written"},
     {"Student,ID,Section,Final Score\nFirst,s1,A,\n", NULL, "none is an assignment that can be written"},
-    {"Student,ID,Section,A (1),B (2)\nFirst,s1,A,,\n", NULL, "there are several: name it with --canvas-column"},
-    {"Student,ID,Section,tiny A (1),tiny B (2)\nFirst,s1,A,,\n", NULL, "there are several"},
-    {"Student,ID,Section,Lab (1),Lab (2)\nFirst,s1,A,,\n", "Lab", "several columns are called `Lab`"},
+    {"Student,ID,Section,A (1),B (2)\nFirst,s1,A,,\n", NULL, "there are several: name one with --canvas-column, of \"A (1)\", \"B (2)\"\n"},
+    {"Student,ID,Section,A (1),B (2),C (3),D (4),E (5),F (6),\x1b[7mG,H\nFirst,s1,A,,,,,,,,\n", NULL, "\"F (6)\" and 2 more\n"},
+    {"Student,ID,Section,tiny A (1),tiny B (2)\nFirst,s1,A,,\n", NULL, "of \"tiny A (1)\", \"tiny B (2)\"\n"},
+    {"Student,ID,Section,tiny A (1),Other (2)\nFirst,s1,A,,\n", "Final Score", "Canvas passes over"},
+    {"Student,ID,Section,Lab (1),Lab (2)\nFirst,s1,A,,\n", "Lab", "behind the title as well (\"Lab (1)\", \"Lab (2)\")\n"},
     {"Student,ID,Section,Lab (1)\nFirst,s1,A,\n", "My Final Score", "Canvas passes over a column"},
     {"Student,ID,Section,\"Lab (1)\nFirst,s1,A,\n", NULL, "never closed"},
     /* clang-format on */

@@ -279,6 +279,54 @@ START_TEST(points_by_hand_hold)
 }
 END_TEST
 
+/* Everything was committed on 2023-11-14 at 22:13 UTC. */
+#define LATE_BY_A_DAY "2023-11-14 12:00 UTC"
+
+/* A line shows the score that counts, and says why it is not what the marks earned. */
+START_TEST(lines_show_the_score_that_counts)
+{
+    set_up(5, "");
+    const char *path = support_path(school.folder, "appeals.csv");
+    static const char appeals[] = "student,mark,points,reason\ns003,counts.decayNarrow,3,shown\n"
+                                  "s005,counts.decayNarrow,3,on paper\n";
+    testing_write(path, appeals, sizeof appeals - 1);
+    run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10", "--override", path),
+        LIST("s001             graded 68/100 (25 pending; late: 7.5 of 75 taken)",
+             "; 1 mark set by hand)", "s005             missing, 3/100 (1 mark set by hand): "));
+    run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10"),
+        LIST("s001             unchanged 68/100 (25 pending; late: 7.5 of 75 taken)",
+             "s005             unchanged: missing, 3/100 (1 mark set by hand)"));
+    assert_in("grades.csv", "\ns001,Student 1,s001@example.org,,graded,68,");
+}
+END_TEST
+
+START_TEST(nobody_to_grade_is_said)
+{
+    set_up(1, "");
+    run(0, LIST(QUICK), LIST("graded 75/100"));
+    run(0, LIST(QUICK, "--retry"),
+        LIST("Nothing to do. --retry: trouble of the machine keeps nobody"));
+    run(0, LIST(QUICK, "--since", "2100-01-01 00:00 UTC"), LIST("Nothing to do. --since: nobody"));
+    run(0, LIST(QUICK, "--retry", "--student", "s001"),
+        LIST("Nothing to do. The options together"));
+}
+END_TEST
+
+START_TEST(an_only_column_of_canvas_is_named)
+{
+    set_up(1, "");
+    const char *path = support_path(school.folder, "export.csv");
+    static const char one[] = "Student,ID,SIS User ID,Section,Essay (7)\nOne,1,s001,A,\n";
+    testing_write(path, one, sizeof one - 1);
+    run(0, LIST(QUICK, "--canvas", path),
+        LIST("\"Essay (7)\" does not name the lab, but is its only assignment",
+             "column \"Essay (7)"));
+    static const char two[] = "Student,ID,SIS User ID,Section,Essay (7),Quiz (8)\nOne,1,s001,A,,\n";
+    testing_write(path, two, sizeof two - 1);
+    run(2, LIST(QUICK, "--canvas", path), LIST("of \"Essay (7)\", \"Quiz (8)\""));
+}
+END_TEST
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
 static const struct {
@@ -528,6 +576,9 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);
     tcase_add_test(tests, points_by_hand_hold);
+    tcase_add_test(tests, lines_show_the_score_that_counts);
+    tcase_add_test(tests, nobody_to_grade_is_said);
+    tcase_add_test(tests, an_only_column_of_canvas_is_named);
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, another_batch_is_at_work);
     tcase_add_test(tests, a_folder_is_of_one_lab);

@@ -635,10 +635,68 @@ START_TEST(a_class_in_a_few_numbers)
         "  overridden      3  have points set by hand\n"
         "  waiting         1  without any grading yet\n"
         "  trouble         1  this machine failed: trouble.csv, --retry\n"
-        "  mean       3811.2 of 8191\n"
+        "  mean       3811.2 of 8191, missing and broken counted as 0 or as set by hand\n"
         "  median     3531.0\n"
         "Most points were lost on code.frame: 3 by 1 student\n  (a frame)\n");
     bytes_release(&page);
+    stop();
+}
+END_TEST
+
+/* Nobody's zero is hidden in a mean, and where there is none nothing is said. */
+START_TEST(the_mean_says_what_is_in_it)
+{
+    static const struct {
+        size_t missing, broken;
+        bool redeemed;
+        const char *line;
+    } rows[] = {
+        {0, 0, false, "  mean         50.0 of 100\n"},
+        {1, 0, false, "  mean         50.0 of 100, missing and broken counted as 0\n"},
+        {0, 2, false, "  mean         50.0 of 100, missing and broken counted as 0\n"},
+        {1, 2, true,
+         "  mean         50.0 of 100, missing and broken counted as 0 or as set by hand\n"},
+    };
+    struct bytes page = bytes_with_limit(4000);
+    const struct summary summary = {.students = 9,
+                                    .scored = 9,
+                                    .missing = rows[_i].missing,
+                                    .broken = rows[_i].broken,
+                                    .redeemed = rows[_i].redeemed,
+                                    .mean = 50,
+                                    .median = 50,
+                                    .max_score = 100};
+    summary_write(&page, &summary);
+    ck_assert_msg(strstr(bytes_text(&page), rows[_i].line) != NULL, "%s", bytes_text(&page));
+    bytes_release(&page);
+}
+END_TEST
+
+/* The score that counts, and what it came about by. */
+START_TEST(a_standing_in_words)
+{
+    static const struct {
+        const char *id, *policy, *words;
+    } rows[] = {
+        {"s1", "percent=10", "6550/8191 (late: 1637.4 of 8187 taken; 1 mark set by hand)"},
+        {"s1", "none", "8187/8191 (late, at no cost; 1 mark set by hand)"},
+        {"s1", "percent=10,days=1", "0/8191 (late: 8187 of 8187 taken; 1 mark set by hand)"},
+        {"s2", "percent=10", "8183/8191 (8 pending; 1 mark set by hand)"},
+        {"s3", "percent=10", "512/8191 (1 mark set by hand)"},
+        {"s4", "percent=10", "0/8191"},
+    };
+    start();
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        struct bytes words = bytes_with_limit(4000);
+        export(rows[i].policy);
+        for (size_t j = 0; j < standings.count; ++j)
+            if (strcmp(standings.rows[j].student->id, rows[i].id) == 0)
+                standing_describe(&words, &standings.rows[j]);
+        ck_assert_str_eq(bytes_text(&words), rows[i].words);
+        bytes_release(&words);
+        standings_release(&standings);
+    }
+    export("none");
     stop();
 }
 END_TEST
@@ -675,6 +733,8 @@ Suite *suite_exports(void)
     tcase_add_loop_test(tests, reports_are_well_formed, 0, COUNT_OF(totals));
     tcase_add_test(tests, a_grade_without_html_is_shown_as_text);
     tcase_add_test(tests, a_class_in_a_few_numbers);
+    tcase_add_loop_test(tests, the_mean_says_what_is_in_it, 0, 4);
+    tcase_add_test(tests, a_standing_in_words);
     tcase_add_test(tests, an_empty_class);
     suite_add_tcase(suite, tests);
     return suite;

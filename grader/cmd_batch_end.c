@@ -1,0 +1,66 @@
+/* cmd_batch_end.c - the last words of `spillway batch`. */
+#include "cmd_batch.h"
+
+#include "batch_publish.h"
+#include "text.h"
+
+/* An empty selection is no mistake, but whoever made it wants to know. */
+static void explain_nobody(const struct batch_options *o)
+{
+    bool alone = o->student_count == 0 && o->failed + o->retry + o->has_since == 1;
+    const char *why = !alone
+                          ? "The options together pick nobody; without them everybody is looked at"
+                      : o->retry  ? "--retry: trouble of the machine keeps nobody from being graded"
+                      : o->failed ? "--failed: nobody who was graded lost a mark or is missing"
+                                  : "--since: nobody was graded at that time or later";
+    (void)printf("Nothing to do. %s.\n", why);
+}
+
+void cmd_batch_summary(const struct batch_options *options, const struct batch_result *result)
+{
+    struct bytes page = bytes_with_limit((size_t)1 << 20);
+    char title[100];
+    if (result->selected == 0)
+        explain_nobody(options);
+    problems_write(&page, &result->notes, "canvas.csv");
+    bytes_append_text(&page, "\n");
+    summary_write(&page, &result->summary);
+    bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
+                 (unsigned long long)result->seed, options->folder, options->folder);
+    if (options->canvas != NULL)
+        bytes_printf(&page, "for Canvas to import: %s/canvas.csv, column \"%s\"\n", options->folder,
+                     text_copy(title, sizeof title, options->canvas->title));
+    (void)fputs(bytes_text(&page), stdout);
+    bytes_release(&page);
+}
+
+void cmd_batch_remainder(const struct batch_options *options, const struct batch_result *result)
+{
+    if (result->selected > 0)
+        (void)fprintf(stderr,
+                      "spillway: %zu of %zu students are finished and safe in %s; the same command "
+                      "goes on with the others\n",
+                      result->finished, result->selected, options->folder);
+}
+
+int cmd_batch_publish(const struct batch_options *options, const struct batch_result *result,
+                      struct error *err)
+{
+    struct batch_publications publications;
+    int status = batch_publish(&publications, options, result, err);
+    for (size_t i = 0; i < publications.count; ++i) {
+        const struct batch_publication *row = &publications.rows[i];
+        if (row->tried && row->published.reason != REPO_FINE)
+            (void)fprintf(stderr, "spillway: feedback of %s was not published: %s\n",
+                          row->student->id, row->published.sentence);
+    }
+    (void)printf("feedback published to %zu repo%s, unchanged in %zu\n", publications.published,
+                 publications.published == 1 ? "" : "s", publications.unchanged);
+    if (status == 0 && publications.refused > 0)
+        status = error_set(err, ERROR_INFRASTRUCTURE,
+                           "feedback of %zu student%s was not published, for the reasons above; "
+                           "the same command tries again",
+                           publications.refused, publications.refused == 1 ? "" : "s");
+    batch_publications_release(&publications);
+    return status;
+}
