@@ -130,19 +130,6 @@ static uint64_t looked_up(uint64_t a, uint64_t b, uint64_t c, unsigned table)
     return result;
 }
 
-static uint64_t absolute_differences(uint64_t a, uint64_t b, unsigned bits, bool is_sum,
-                                     uint64_t sum)
-{
-    uint64_t result = 0;
-    for (unsigned shift = 0; shift < 32; shift += bits) {
-        const wide difference = (wide)U(a >> shift, bits) - (wide)U(b >> shift, bits);
-        const uint64_t magnitude = (uint64_t)(difference < 0 ? -difference : difference);
-        result |= magnitude << shift;
-        sum += magnitude;
-    }
-    return is_sum ? sum : result;
-}
-
 #define ROW(id, text, types, expression)                                                           \
     static uint64_t expect_##id(uint64_t a, uint64_t b, uint64_t c, uint64_t d)                    \
     {                                                                                              \

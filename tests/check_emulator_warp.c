@@ -1,6 +1,8 @@
 /* check_emulator_warp.c - what lanes of a warp exchange: each instruction against the host. */
 #include "support_emulator.h"
 
+#include <math.h>
+
 #define LANES 32
 
 /* One warp: lane l has in[l]; what it gets is computed from all of in. */
@@ -144,6 +146,58 @@ REDUCTION(conjunction, uint32_t, UINT32_MAX, result &value)
 REDUCTION(disjunction, uint32_t, 0, result | value)
 REDUCTION(parity, uint32_t, 0, result ^ value)
 
+/* PTX ISA, "redux.sync": +0 is more than -0, a NaN counts only with .NaN, and if all are NaN the
+ * result is one, too: the canonical one. */
+static uint32_t float_extremum(const uint32_t *values, bool is_max, bool is_abs, bool takes_nan)
+{
+    uint32_t result = 0x7FFFFFFF;
+    bool found = false;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        const uint32_t bits = values[lane] & (is_abs ? 0x7FFFFFFF : UINT32_MAX);
+        float value, best;
+        memcpy(&value, &bits, sizeof value);
+        memcpy(&best, &result, sizeof best);
+        if (isnan(value) && takes_nan)
+            return 0x7FFFFFFF;
+        if (isnan(value))
+            continue;
+        const bool is_less =
+            value < best || (value == best && signbit(value) != 0 && signbit(best) == 0);
+        const bool is_more =
+            value > best || (value == best && signbit(value) == 0 && signbit(best) != 0);
+        if (!found || (is_max ? is_more : is_less))
+            result = bits;
+        found = true;
+    }
+    return result;
+}
+
+/* `value`: what the statements make of in[other] before. */
+#define FLOAT_REDUCTION(name, value, is_max, is_abs, takes_nan)                                    \
+    static uint32_t name(const uint32_t *in, unsigned lane)                                        \
+    {                                                                                              \
+        uint32_t values[LANES];                                                                    \
+        (void)in, (void)lane;                                                                      \
+        for (unsigned other = 0; other < LANES; ++other)                                           \
+            values[other] = (value);                                                               \
+        return float_extremum(values, is_max, is_abs, takes_nan);                                  \
+    }
+#define FINITE (in[other] & 0xBFFFFFFF)
+#define SOME_NAN (other % 5 == 0 ? 0xFFC00001 : in[other] & 0xBFFFFFFF)
+FLOAT_REDUCTION(least_float, FINITE, false, false, false)
+FLOAT_REDUCTION(most_float, FINITE, true, false, false)
+FLOAT_REDUCTION(least_magnitude, FINITE, false, true, false)
+FLOAT_REDUCTION(most_magnitude, FINITE, true, true, false)
+FLOAT_REDUCTION(least_number, SOME_NAN, false, false, false)
+FLOAT_REDUCTION(most_number, SOME_NAN, true, true, false)
+FLOAT_REDUCTION(least_or_nan, SOME_NAN, false, true, true)
+FLOAT_REDUCTION(most_or_nan, SOME_NAN, true, false, true)
+FLOAT_REDUCTION(least_zero, in[other] & 0x80000000, false, false, true)
+FLOAT_REDUCTION(most_zero, in[other] & 0x80000000, true, false, true)
+FLOAT_REDUCTION(only_nan, 0xFF800001, true, false, false)
+#undef FINITE
+#undef SOME_NAN
+
 static uint32_t sum_of_thirds(const uint32_t *in, unsigned lane)
 {
     uint32_t result = 0;
@@ -195,6 +249,9 @@ static uint32_t upper_half(const uint32_t *in, unsigned lane)
 
 #define ODD "and.b32 %r4, %r2, 1; setp.ne.u32 %p1, %r4, 0;\n"
 #define FLAG "selp.u32 %r3, 1, 0, %p2;"
+#define SOME_NAN                                                                                   \
+    "and.b32 %r4, %r2, 0xbfffffff; rem.u32 %r5, %t, 5; setp.eq.u32 %p3, %r5, 0;\n"                 \
+    "selp.b32 %r4, 0xffc00001, %r4, %p3;\n"
 /* clang-format off */
 static const struct row rows[] = {
     {"shfl.sync.up.b32 %r3, %r2, 3, 0, 0xffffffff;", up_3},
@@ -228,6 +285,17 @@ static const struct row rows[] = {
     {"redux.sync.and.b32 %r3, %r2, 0xffffffff;", conjunction},
     {"redux.sync.or.b32 %r3, %r2, 0xffffffff;", disjunction},
     {"redux.sync.xor.b32 %r3, %r2, 0xffffffff;", parity},
+    {"and.b32 %r4, %r2, 0xbfffffff; redux.sync.min.f32 %r3, %r4, 0xffffffff;", least_float},
+    {"and.b32 %r4, %r2, 0xbfffffff; redux.sync.max.f32 %r3, %r4, 0xffffffff;", most_float},
+    {"and.b32 %r4, %r2, 0xbfffffff; redux.sync.min.abs.f32 %r3, %r4, 0xffffffff;", least_magnitude},
+    {"and.b32 %r4, %r2, 0xbfffffff; redux.sync.max.abs.f32 %r3, %r4, 0xffffffff;", most_magnitude},
+    {SOME_NAN "redux.sync.min.f32 %r3, %r4, 0xffffffff;", least_number},
+    {SOME_NAN "redux.sync.max.abs.f32 %r3, %r4, 0xffffffff;", most_number},
+    {SOME_NAN "redux.sync.min.abs.NaN.f32 %r3, %r4, 0xffffffff;", least_or_nan},
+    {SOME_NAN "redux.sync.max.NaN.f32 %r3, %r4, 0xffffffff;", most_or_nan},
+    {"and.b32 %r4, %r2, 0x80000000; redux.sync.min.NaN.f32 %r3, %r4, 0xffffffff;", least_zero},
+    {"and.b32 %r4, %r2, 0x80000000; redux.sync.max.NaN.f32 %r3, %r4, 0xffffffff;", most_zero},
+    {"redux.sync.max.f32 %r3, 0fFF800001, 0xffffffff;", only_nan},
     /* Three groups of lanes, each with a mask of its own, at one instruction. */
     {"rem.u32 %r4, %t, 3; mov.u32 %r5, 0x49249249; shl.b32 %r5, %r5, %r4; redux.sync.add.u32 %r3, %r2, %r5;", sum_of_thirds},
     {"activemask.b32 %r3;", everybody},

@@ -100,6 +100,37 @@ enum reduction {
     REDUX_XOR
 };
 
+/* redux of f32: where numbers are told apart, how far, and what a NaN does. */
+enum { REDUX_FLOAT_MAX = 1, REDUX_FLOAT_ABS = 2, REDUX_FLOAT_NAN = 4 };
+
+/* Bits of f32 as integers in the order of the numbers: -0 comes before +0. */
+static int32_t float_order(uint32_t bits)
+{
+    return (int32_t)(bits ^ ((bits >> 31) != 0 ? UINT32_C(0x7FFFFFFF) : 0));
+}
+
+static void redux_float(struct warp *warp, const struct op *op)
+{
+    const uint32_t nan = 0x7FFFFFFF, infinity = 0x7F800000;
+    uint32_t result = nan;
+    bool any_nan = false;
+    EACH_ACTIVE(lane)
+    {
+        const uint32_t bits = read_lane(warp, op->a, lane);
+        const uint32_t value = (op->imm & REDUX_FLOAT_ABS) != 0 ? bits & nan : bits;
+        if ((value & nan) > infinity) {
+            any_nan = true;
+            continue;
+        }
+        const bool is_greater = float_order(value) > float_order(result);
+        if (result == nan || is_greater == ((op->imm & REDUX_FLOAT_MAX) != 0))
+            result = value;
+    }
+    if (any_nan && (op->imm & REDUX_FLOAT_NAN) != 0)
+        result = nan;
+    EACH_ACTIVE(lane) write_lane(warp, op->d, lane, result);
+}
+
 static void redux(struct warp *warp, const struct op *op)
 {
     uint32_t result = read_lane(warp, op->a, (unsigned)__builtin_ctz(warp->active));
@@ -346,21 +377,26 @@ void lower_match(struct lowering *lowering, const struct ptx_instruction *instru
 void lower_redux(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const kinds[] = {"add", "min", "max", "min", "max", "and", "or", "xor"};
-    int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
+    const int kind = lower_choose(instruction, kinds, COUNT_OF(kinds));
     const enum ptx_type type = lower_type(instruction);
+    const bool is_float = type == PTX_F32;
+    const bool is_extremum = kind == REDUX_MIN_U || kind == REDUX_MAX_U;
     if (kind < 0 || instruction->operand_count != 3 || ptx_type_bytes(type) != 4 ||
-        ptx_type_is_float(type)) {
+        (is_float && !is_extremum)) {
         lower_refuse(lowering, "the emulator does not run this instruction");
         return;
     }
-    if ((kind == REDUX_MIN_U || kind == REDUX_MAX_U) && type == PTX_S32)
-        kind += REDUX_MIN_S - REDUX_MIN_U;
-    uint32_t a = lower_value(lowering, &instruction->operands[1], WIDTH_32, PTX_B32);
+    uint32_t a = lower_value(lowering, &instruction->operands[1], WIDTH_32, type);
     uint32_t d = lower_result(lowering, &instruction->operands[0], WIDTH_32);
-    struct op *op = lower_step(lowering, redux);
+    struct op *op = lower_step(lowering, is_float ? redux_float : redux);
     op->d = d;
     op->a = a;
-    op->imm = (uint64_t)kind;
+    if (is_float)
+        op->imm = (kind == REDUX_MAX_U ? REDUX_FLOAT_MAX : 0u) |
+                  (lower_has(instruction, "abs") ? REDUX_FLOAT_ABS : 0u) |
+                  (lower_has(instruction, "NaN") ? REDUX_FLOAT_NAN : 0u);
+    else
+        op->imm = (uint64_t)kind + (is_extremum && type == PTX_S32 ? REDUX_MIN_S - REDUX_MIN_U : 0);
     make_sync(lowering, op, &instruction->operands[2]);
 }
 

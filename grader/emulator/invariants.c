@@ -65,7 +65,7 @@ static bool may_qualify(const struct ptx_instruction *instruction)
     if (known->lower == lower_load)
         return lower_has(instruction, "param");
     return known->lower == lower_lane_wise || known->lower == lower_cvta ||
-           known->lower == lower_mov ||
+           known->lower == lower_mov || known->lower == lower_video ||
            (known->lower == lower_arithmetic && !lower_has(instruction, "cc")) ||
            (known->lower == lower_logic && lower_type(instruction) != PTX_PRED);
 }

@@ -98,6 +98,8 @@ LOWER(lane_wise)
 LOWER(arithmetic)
 LOWER(extremum)
 LOWER(lop3)
+/* lower_video.c */
+LOWER(video)
 /* lower_predicates.c */
 LOWER(setp)
 LOWER(set)

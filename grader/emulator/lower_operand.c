@@ -140,6 +140,11 @@ uint32_t lower_value(struct lowering *lowering, const struct ptx_operand *operan
             op->a = slot;
             return temporary;
         }
+        if (operand->negated || operand->part != NULL) {
+            lower_refuse(lowering, "it takes no part and no negative of a register like `%.60s`",
+                         operand->name);
+            return 0;
+        }
         return slot;
     }
     case PTX_OPERAND_INTEGER: {
@@ -178,7 +183,7 @@ uint32_t lower_result(struct lowering *lowering, const struct ptx_operand *opera
 {
     if (operand->kind == PTX_OPERAND_SINK)
         return lower_temporary(lowering, width);
-    if (operand->kind != PTX_OPERAND_REGISTER) {
+    if (operand->kind != PTX_OPERAND_REGISTER || operand->negated || operand->part != NULL) {
         lower_refuse(lowering, "the result has to be a register");
         return 0;
     }

@@ -86,8 +86,9 @@ enum ptx_operand_kind {
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    bool negated;   /* !p; for an integer or a float the sign is in the value */
-    char component; /* 'x' … 'w'; NUL: none */
+    bool negated;     /* !p, or -r of vmad; an integer or a float has the sign in its value */
+    char component;   /* 'x' … 'w'; NUL: none */
+    const char *part; /* of a video instruction's register: "b0", "h32"; NULL: all of it */
     unsigned index;
     uint64_t value;
     const char *name;     /* as written, for messages and for what is resolved later */

@@ -75,6 +75,18 @@ static bool is_component(const struct ptx_token *token)
            strchr("xyzwrgba", token->text[0]) != NULL;
 }
 
+/* .b0, .h1, .h32, .b7654: what video instructions take of a register. */
+static bool is_part(const struct ptx_token *token)
+{
+    if (token->kind != PTX_TOKEN_DOTTED || token->length < 2 || token->length > 5 ||
+        (token->text[0] != 'b' && token->text[0] != 'h'))
+        return false;
+    for (size_t i = 1; i < token->length; ++i)
+        if (token->text[i] < '0' || token->text[i] > '7')
+            return false;
+    return true;
+}
+
 /* Tells what a name is. Labels and what is declared later wait for the end of the function. */
 static void explain_name(struct ptx_parser *parser, struct ptx_operand *operand,
                          const struct ptx_token *token)
@@ -152,6 +164,10 @@ static struct ptx_operand parse_name(struct ptx_parser *parser)
         ptx_lexer_advance(&parser->lexer);
     } else if (operand.kind == PTX_OPERAND_REGISTER && operand.symbol->vector > 1) {
         return spread_vector(parser, &operand);
+    } else if (operand.kind == PTX_OPERAND_REGISTER && is_part(&parser->lexer.token)) {
+        operand.part =
+            ptx_name_of(parser, parser->lexer.token.text, parser->lexer.token.length)->text;
+        ptx_lexer_advance(&parser->lexer);
     }
     while ((ptx_at(parser, '+') || ptx_at(parser, '-')) && !parser->failed) {
         bool minus = ptx_at(parser, '-');
@@ -175,6 +191,21 @@ static struct ptx_operand parse_pair(struct ptx_parser *parser, const struct ptx
     pair.children = list.items;
     pair.child_count = list.count;
     return pair;
+}
+
+/* -%r1 of vmad. False: it is a constant with a sign, and nothing was read. */
+static bool parse_negative(struct ptx_parser *parser, struct ptx_operand *operand)
+{
+    const struct ptx_lexer before = parser->lexer;
+    ptx_lexer_advance(&parser->lexer);
+    if (parser->lexer.token.kind == PTX_TOKEN_NAME) {
+        *operand = parse_name(parser);
+        operand->negated = true;
+        if (parser->failed || operand->kind == PTX_OPERAND_REGISTER)
+            return true;
+    }
+    parser->lexer = before;
+    return false;
 }
 
 struct ptx_operand ptx_parse_operand(struct ptx_parser *parser, unsigned depth, size_t *budget)
@@ -203,6 +234,9 @@ struct ptx_operand ptx_parse_operand(struct ptx_parser *parser, unsigned depth, 
             return parse_pair(parser, &operand, depth, budget);
         return operand;
     }
+    if (ptx_at(parser, '-') && parse_negative(parser, &operand))
+        return operand;
+    operand = (struct ptx_operand){0};
     struct ptx_constant constant = ptx_parse_constant(parser, 0);
     operand.kind = constant.is_float32 ? PTX_OPERAND_FLOAT32
                    : constant.is_float ? PTX_OPERAND_FLOAT

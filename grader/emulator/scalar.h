@@ -5,5 +5,6 @@
 
 #include "emulator/scalar_float.h"
 #include "emulator/scalar_integer.h"
+#include "emulator/scalar_video.h"
 
 #endif

@@ -269,19 +269,6 @@ static inline uint32_t scalar_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned 
     return result;
 }
 
-/* |a - b| of each 8- or 16-bit part; or their sum. */
-static inline uint32_t scalar_vabsdiff(uint32_t a, uint32_t b, unsigned bits, bool add)
-{
-    const uint32_t mask = (UINT32_C(1) << bits) - 1;
-    uint32_t result = 0;
-    for (unsigned shift = 0; shift < 32; shift += bits) {
-        uint32_t x = a >> shift & mask, y = b >> shift & mask;
-        uint32_t difference = x < y ? y - x : x - y;
-        result += add ? difference : difference << shift;
-    }
-    return result;
-}
-
 /* Find the n-th set bit from a base on, up (n > 0) or down (n < 0). The manual wants a base below
  * 32; the rest is what the hardware does. */
 static inline uint32_t scalar_fns(uint32_t mask, uint32_t base, int32_t offset)

@@ -2,11 +2,12 @@
 # record.sh OUT [PART…] - on a machine with nvcc 13, an H200 (sm_90) and the profilers: runs every launch
 # of launches.inc, every row of the instruction table, the probes and the planted faults, and leaves
 # what the hardware did in OUT (about four minutes). golden.sh turns that into the committed fixtures.
-# PART: outputs, counters, sanitizer; all three if none is named.
+# PART: outputs, rows, counters, sanitizer; all of them if none is named. FAULTS="name…": only these
+# planted faults.
 set -u
 out=$1
 shift
-parts=${*:-outputs counters sanitizer}
+parts=${*:-outputs rows counters sanitizer}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 build=$(mktemp -d)
@@ -15,13 +16,13 @@ cd "$build" || exit 1
 step() { echo "== $* ($SECONDS s)"; }
 
 step build
-for source in "$here"/{rows_ptx,truth}.c "$root"/grader/emulator/{rows,ptx_types}.c "$root/grader/bytes.c"; do
+for source in "$here"/{rows_ptx,rows_video,truth}.c "$root"/grader/emulator/{rows,ptx_types}.c "$root/grader/bytes.c"; do
     gcc -O1 -c -D_GNU_SOURCE -iquote "$root/grader" -iquote "$here" "$source" || exit 1
 done
 gcc -O1 -DROWS_PTX_MAIN -D_GNU_SOURCE -iquote "$root/grader" -iquote "$here" "$here/rows_ptx.c" \
-    {rows,ptx_types,bytes}.o -lpthread -o rowgen || exit 1
+    {rows_video,rows,ptx_types,bytes}.o -lpthread -o rowgen || exit 1
 ./rowgen >rows.ptx 2>rows.tsv || exit 1
-nvcc -O1 -std=c++17 -I"$here" -o driver "$here/driver.cu" {truth,rows_ptx,rows,ptx_types,bytes}.o \
+nvcc -O1 -std=c++17 -I"$here" -o driver "$here/driver.cu" {truth,rows_ptx,rows_video,rows,ptx_types,bytes}.o \
     -L"$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64/stubs" -L/usr/local/nvidia/lib64 -lcuda ||
     exit 1
 
@@ -38,9 +39,13 @@ assemble() { # PTX
 mkdir fused
 export -f assemble
 export arch
-ls "$root"/tests/fixtures/truth/*.ptx | xargs -P 8 -I{} bash -c 'assemble {}' || exit 1
+case $parts in
+*outputs* | *counters*)
+    ls "$root"/tests/fixtures/truth/*.ptx | xargs -P 8 -I{} bash -c 'assemble {}' || exit 1
+    nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin || exit 1
+    ;;
+esac
 ptxas -arch="$arch" --fmad=false rows.ptx -o rows.cubin || exit 1
-nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin || exit 1
 
 groups=$(sed -n 's/^GROUP(\([a-z]*\), \([a-z0-9]*\),.*/\1_\2/p' "$here/launches.inc")
 
@@ -54,6 +59,10 @@ record_outputs() {
     mkdir outputs/fused
     cp outputs_fused/*.tsv outputs/fused
     tar czf "$out/outputs.tgz" outputs
+}
+
+record_rows() {
+    step rows
     mkdir rows
     ./driver rows rows.cubin rows.tsv rows && cp rows.tsv rows
     tar czf "$out/rows.tgz" rows

@@ -2,6 +2,7 @@
 #include "rows_ptx.h"
 
 #include "emulator/rows.h"
+#include "rows_video.h"
 
 /* Forms that the decoder composes from several rows, or that carry a number. */
 static const struct {
@@ -65,9 +66,9 @@ static const struct {
 /* What rows do not say of the real instruction. */
 static bool is_internal(const char *text)
 {
-    static const char *const prefixes[] = {"flush.", "saturate.",     "relu.",
-                                           "pack2.", "pack4.",        "piece.",
-                                           "lop3.",  "cvt.bf16.bf16", "mov.b128"};
+    static const char *const prefixes[] = {"flush.",   "saturate.", "relu.", "pack2.",
+                                           "pack4.",   "piece.",    "lop3.", "cvt.bf16.bf16",
+                                           "mov.b128", "video."};
     for (size_t i = 0; i < COUNT_OF(prefixes); ++i)
         if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
@@ -106,7 +107,7 @@ static size_t plain_count(void)
 
 size_t rows_case_count(void)
 {
-    return plain_count() + COUNT_OF(composed);
+    return plain_count() + COUNT_OF(composed) + rows_video_count();
 }
 
 /* The rows leave a floating-point .rn out, PTX wants it in some. */
@@ -150,10 +151,13 @@ static bool is_approximate(const char *text)
     return strstr(text, ".approx") != NULL || strstr(text, ".full") != NULL;
 }
 
-void rows_case_at(size_t index, struct rows_case *ret)
+static void fill_case(size_t index, struct rows_case *ret)
 {
     *ret = (struct rows_case){.immediate = 0};
-    (void)snprintf(ret->kernel, sizeof ret->kernel, "row%zu", index);
+    if (index >= plain_count() + COUNT_OF(composed)) {
+        rows_video_at(index - plain_count() - COUNT_OF(composed), ret);
+        return;
+    }
     if (index >= plain_count()) {
         const size_t i = index - plain_count();
         (void)snprintf(ret->text, sizeof ret->text, "%s", composed[i].text);
@@ -175,10 +179,21 @@ void rows_case_at(size_t index, struct rows_case *ret)
     ret->is_approximate = is_approximate(row->text);
 }
 
+void rows_case_at(size_t index, struct rows_case *ret)
+{
+    fill_case(index, ret);
+    (void)snprintf(ret->kernel, sizeof ret->kernel, "row%zu", index);
+}
+
 void rows_key(const struct rows_case *row, char *to, size_t room)
 {
-    (void)snprintf(to, room, "%s %s,%s,%s,%s %llx %s", row->text, row->types[0], row->types[1],
-                   row->types[2], row->types[3], (unsigned long long)row->immediate,
+    char parts[48] = "";
+    for (unsigned i = 0; i < 5; ++i)
+        if (row->parts[i][0] != '\0') /* of the result: 0, of the operands: from 1 on */
+            (void)snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "/%u%s", i,
+                           row->parts[i]);
+    (void)snprintf(to, room, "%s%s %s,%s,%s,%s %llx %s", row->text, parts, row->types[0],
+                   row->types[1], row->types[2], row->types[3], (unsigned long long)row->immediate,
                    row->is_approximate ? "approximate" : "exact");
 }
 
@@ -226,14 +241,19 @@ static void kernel(struct bytes *out, const struct rows_case *row)
         else if (bits == 1)
             (void)bytes_printf(out, "and.b64 %%l%c, %%l%c, 1;\nsetp.ne.u64 %%x%c, %%l%c, 0;\n", c,
                                c, c, c);
-        used += (size_t)snprintf(list + used, sizeof list - used, ", %%%c%c", letter, c);
+        const char *part = row->parts[k + 1];
+        const bool negated = strcmp(part, "-") == 0;
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, ", %s%%%c%c%s%s", negated ? "-" : "",
+                             letter, c, negated || part[0] == '\0' ? "" : ".", negated ? "" : part);
     }
     if (row->has_immediate)
         (void)snprintf(list + used, sizeof list - used, ", 0x%llx",
                        (unsigned long long)row->immediate);
     const unsigned bits = bits_of(row->result);
     const char *result = bits == 64 ? "%l64" : bits == 32 ? "%w32" : bits == 16 ? "%h16" : "%x1";
-    (void)bytes_printf(out, "%s %s%s;\n", row->text, result, list);
+    (void)bytes_printf(out, "%s %s%s%s%s;\n", row->text, result,
+                       row->parts[0][0] == '\0' ? "" : ".", row->parts[0], list);
     if (bits == 32 || bits == 16)
         (void)bytes_printf(out, "cvt.u64.u%u %%v, %s;\n", bits, result);
     else if (bits == 64)

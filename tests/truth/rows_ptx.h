@@ -12,6 +12,7 @@ struct rows_case {
     char kernel[24];  /* "row12" */
     char types[4][8]; /* of the operands: "f32", "s32", "pred"; "" none */
     char result[8];   /* "u32", "pred", … as wide as the destination */
+    char parts[5][8]; /* of the result and the operands: "h1", "b3210"; "-": negated; "" all */
     bool is_approximate;
     uint64_t immediate; /* lop3: the table */
     bool has_immediate;

@@ -23,7 +23,7 @@ watch_one() { # fault tool
 }
 export -f watch_one
 export build
-faults=$(grep -o '^FAULT [a-z_]*' "$here/kernels/faults.cu" | cut -d' ' -f2)
+faults=${FAULTS:-$(grep -o '^FAULT [a-z_]*' "$here/kernels/faults.cu" | cut -d' ' -f2)}
 for fault in $faults; do
     for tool in memcheck racecheck initcheck synccheck; do
         echo "$fault $tool"
