@@ -184,7 +184,7 @@ static const struct {
     {"mbarrier_overwritten", false,
      {{"bad mbarrier", 624, 128, false, 0, 0, "uses an mbarrier that is not initialised, or was overwritten"}}},
     {"mbarrier_initialised_twice", false,
-     {{NULL, 0, 0, false, 0, 0, NULL}}},
+     {{"bad mbarrier", 632, 2, true, 0, 0, "initialises an mbarrier again, without mbarrier.inval before"}}},
     {"mbarrier_used_after_end", false,
      {{"bad mbarrier", 646, 128, false, 0, 0, "uses an mbarrier that is not initialised, or was overwritten"}}},
     {"mbarrier_bad_count", false,

@@ -264,6 +264,8 @@ static const struct {
     {"", "setp.lt.u32 %p1, %t, 16; @!%p1 bra end; shfl.sync.bfly.b32 %r2, %t, 1, 31, 0xffff0000; end:", 32, "bad mask", "does not name its lane (0)", {0}},
     {"", "setp.lt.u32 %p1, %t, 16; @%p1 bra one; bar.warp.sync 0xffffffff; bar.sync 0; bra end; one: shfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff; bar.sync 0; end:", 32,
      "divergent exchange", "waits for lanes of its warp that do not come", {0}},
+    {"", "setp.ne.u32 %p1, %t, 0; @%p1 bra ready; mbarrier.init.shared.b64 [gate], 64; ready: bar.sync 0; mbarrier.arrive.shared.b64 %d2, [gate]; bar.sync 0; @%p1 bra end; mbarrier.init.shared.b64 [gate], 64; end:", 32,
+     "bad mbarrier", "initialises an mbarrier that is in use: 32 of 64 arrivals are still expected", {0}},
     {"", "mbarrier.init.shared.b64 [gate], 40; wait: mbarrier.test_wait.parity.shared.b64 %p1, [gate], 0; @!%p1 bra wait;", 1, "instruction limit", "does not end", {.max_warp_instructions = 50000}},
 };
 /* clang-format on */
@@ -293,25 +295,73 @@ START_TEST(troubles_are_told)
 }
 END_TEST
 
-/* A grid that waits as a whole: every block has a host thread of its own. */
-START_TEST(a_whole_grid_can_wait)
+/* ---- Blocks that wait for blocks ----------------------------------------------------------------
+ */
+
+/* More blocks than host threads: those that wait are left, and others begin. */
+/* clang-format off */
+static const struct {
+    const char *statements;
+    unsigned grid, block, threads;
+    uint32_t wanted; /* in out[1] */
+} waits[] = {
+    /* In the grid's workspace: each waits for all, then adds how many there are. */
+    {"mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %d2, {%r3, %r2}; mov.u32 %r6, %nctaid.x;\n"
+     "atom.global.add.u32 %r4, [%d2], 1; membar.gl;\n"
+     "wait: ld.volatile.global.u32 %r5, [%d2]; setp.lt.u32 %p3, %r5, %r6; @%p3 bra wait;\n"
+     "membar.gl; red.global.add.u32 [%out+4], %r5;", 12, 1, 3, 144},
+    {"mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %d2, {%r3, %r2}; mov.u32 %r6, %nctaid.x;\n"
+     "atom.global.add.u32 %r4, [%d2], 1; membar.gl;\n"
+     "wait: ld.volatile.global.u32 %r5, [%d2]; setp.lt.u32 %p3, %r5, %r6; @%p3 bra wait;\n"
+     "membar.gl; red.global.add.u32 [%out+4], %r5;", 1000, 1, 1, 1000000},
+    /* In a buffer, polled by an atomic; the other threads of the block wait at its barrier. */
+    {"mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r2, 0; mov.u32 %r6, %nctaid.x; @%p1 bra all;\n"
+     "red.global.add.u32 [%out], 1;\n"
+     "wait: atom.global.or.b32 %r5, [%out], 0; setp.lt.u32 %p3, %r5, %r6; @%p3 bra wait;\n"
+     "all: bar.sync 0; red.global.add.u32 [%out+4], 1;", 700, 64, 2, 700 * 64},
+    /* Each waits for the next one: the last has to come first. */
+    {"mov.u32 %r2, %ctaid.x; mov.u32 %r6, %nctaid.x; sub.u32 %r6, %r6, 1; sub.u32 %r6, %r6, %r2;\n"
+     "wait: ld.acquire.gpu.global.u32 %r5, [%out]; setp.ne.u32 %p3, %r5, %r6; @%p3 bra wait;\n"
+     "add.u32 %r5, %r5, 1; st.global.u32 [%out+4], %r5; st.release.gpu.global.u32 [%out], %r5;", 300, 1, 2, 300},
+};
+/* clang-format on */
+
+START_TEST(blocks_wait_for_blocks)
 {
     uint32_t out[2] = {0};
-    /* out[0] counts the blocks; each waits for all of them, then adds to out[1]. */
-    const struct support_kernel kernel = {
-        .statements = "mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; setp.ne.u32 %p1, %t, -1;\n"
-                      "mov.b64 %d2, {%r3, %r2}; setp.eq.u64 %p2, %d2, 0; @%p2 trap;\n"
-                      "atom.global.add.u32 %r4, [%d2], 1; membar.gl;\n"
-                      "wait: ld.volatile.global.u32 %r5, [%d2]; setp.lt.u32 %p3, %r5, 12;\n"
-                      "@%p3 bra wait; membar.gl; red.global.add.u32 [%out], %r5;",
-        .grid = 12,
-        .block = 1,
-        .out = out,
-        .out_bytes = sizeof out};
+    const struct support_kernel kernel = {.statements = waits[_i].statements,
+                                          .grid = waits[_i].grid,
+                                          .block = waits[_i].block,
+                                          .out = out,
+                                          .out_bytes = sizeof out,
+                                          .options = {.threads = waits[_i].threads}};
     struct emulator_result result = support_run(&kernel);
     support_finished(&result);
-    ck_assert_uint_eq(out[0], 144);
+    ck_assert_uint_eq(out[1], waits[_i].wanted);
+    ck_assert_uint_lt(result.warp_instructions, 60000000); /* waiting is cheap */
     emulator_result_release(&result);
+}
+END_TEST
+
+/* What no device could hold at once cannot wait as a whole. */
+START_TEST(a_grid_can_be_too_large_to_wait)
+{
+    static const char text[] = ".version 8.0 .target sm_75 .address_size 64 .entry k() {\n"
+                               ".reg .b32 %r<2>; mov.u32 %r1, %envreg1; ret; }";
+    struct emulator *emulator = support_emulator(text, strlen(text));
+    struct emulator_launch launch = {.entry = "k", .grid = {1, 1, 1}, .block = {256, 1, 1}};
+    const struct emulator_options options = {.threads = 1};
+    struct emulator_result result = {0};
+    struct error err = {0};
+    launch.grid[0] = 1056;
+    ck_assert_int_eq(emulator_launch(emulator, &launch, &options, &result, &err), 0);
+    emulator_result_release(&result);
+    launch.grid[0] = 1057;
+    ck_assert_int_eq(emulator_launch(emulator, &launch, &options, &result, &err), -1);
+    ck_assert_int_eq(err.kind, ERROR_USAGE);
+    ck_assert_msg(strstr(err.text, "of 256 threads that can be 1056 at most, not 1057") != NULL,
+                  "%s", err.text);
+    emulator_free(emulator);
 }
 END_TEST
 
@@ -345,7 +395,8 @@ Suite *suite_emulator_control(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, programs_compute, 0, COUNT_OF(programs));
     tcase_add_loop_test(tcase, troubles_are_told, 0, COUNT_OF(troubles));
-    tcase_add_test(tcase, a_whole_grid_can_wait);
+    tcase_add_loop_test(tcase, blocks_wait_for_blocks, 0, COUNT_OF(waits));
+    tcase_add_test(tcase, a_grid_can_be_too_large_to_wait);
     tcase_add_test(tcase, an_interrupt_ends_it);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -3,7 +3,8 @@
  * A cp.async copies at once: one of the orders that the hardware may choose. An mbarrier is a
  * 64-bit word of shared memory; what its bits mean is the implementation's business (PTX ISA,
  * "Contents of the mbarrier object"): here bits 0-19 are the arrivals still expected in this phase,
- * 20-39 those expected in each, bit 40 is the phase, and a mark tells barriers from other words. */
+ * 20-39 those expected in each, bit 40 is the phase, and a mark, which is the block's own, tells
+ * barriers from other words. */
 #include "emulator/lane_values.h"
 #include "emulator/lower.h"
 
@@ -174,13 +175,18 @@ enum mbarrier {
 
 #define MBARRIER_COUNT UINT64_C(0xFFFFF)
 #define MBARRIER_PHASE (UINT64_C(1) << 40)
-#define MBARRIER_MARK (UINT64_C(0x3A5) << 48) /* so that other words are told apart … */
-#define MBARRIER_MARKS (UINT64_C(0xFFFF) << 48)
+#define MBARRIER_MARK (UINT64_C(0x3A5) << 48)     /* so that other words are told apart … */
+#define MBARRIER_MARKS (UINT64_C(0x7FFFFF) << 41) /* … and what the block before left */
 
 struct mbarrier_detail {
     struct access access;
     enum mbarrier kind;
 };
+
+static uint64_t mark_of(const struct runner *runner)
+{
+    return MBARRIER_MARK | (uint64_t)(runner->blocks_begun & 0x7F) << 41;
+}
 
 /* `count` threads arrive; with `drop`, later phases expect that many fewer. */
 static uint64_t arrive(uint64_t word, uint64_t count, bool drop)
@@ -193,7 +199,7 @@ static uint64_t arrive(uint64_t word, uint64_t count, bool drop)
         phase ^= MBARRIER_PHASE;
         pending = expected;
     }
-    return MBARRIER_MARK | phase | expected << 20 | pending;
+    return (word & MBARRIER_MARKS) | phase | expected << 20 | pending;
 }
 
 /* What waiters may count on once the phase has ended (shared.c). */
@@ -217,6 +223,21 @@ static void pass_gate(struct warp *warp, uint64_t address)
     shared_acquire(warp, epoch);
 }
 
+/* PTX ISA, "mbarrier.init": not of one that is there already, before mbarrier.inval. Whoever has
+ * arrived is forgotten, and whoever waits may wait for ever. */
+static void check_new(struct warp *warp, const struct fault_site *site, uint64_t word)
+{
+    const unsigned pending = (unsigned)(word & MBARRIER_COUNT);
+    const unsigned expected = (unsigned)(word >> 20 & MBARRIER_COUNT);
+    if (pending != expected)
+        fault_report(warp, site, "bad mbarrier", false,
+                     "initialises an mbarrier that is in use: %u of %u arrivals are still expected",
+                     pending, expected);
+    else
+        fault_report(warp, site, "bad mbarrier", true,
+                     "initialises an mbarrier again, without mbarrier.inval before");
+}
+
 /* False after reporting that the word is no barrier, or its count none. */
 static bool is_sound(struct warp *warp, const struct op *op, const struct mbarrier_detail *detail,
                      unsigned lane, uint64_t address, uint64_t word)
@@ -227,14 +248,15 @@ static bool is_sound(struct warp *warp, const struct op *op, const struct mbarri
         return true;
     if (count == 0 || count > MBARRIER_COUNT)
         trouble = "initialises an mbarrier for no thread, or for more than 1,048,575";
-    else if (detail->kind != MBARRIER_INIT && (word & MBARRIER_MARKS) != MBARRIER_MARK)
+    else if (detail->kind != MBARRIER_INIT && (word & MBARRIER_MARKS) != mark_of(warp->runner))
         trouble = "uses an mbarrier that is not initialised, or was overwritten";
-    if (trouble == NULL)
-        return true;
-    struct fault_site site = {
+    const struct fault_site site = {
         .op = op, .lane = lane, .address = address, .bytes = 8, .space = PTX_SHARED};
-    fault_report(warp, &site, "bad mbarrier", false, "%s", trouble);
-    return false;
+    if (trouble != NULL)
+        fault_report(warp, &site, "bad mbarrier", false, "%s", trouble);
+    else if (detail->kind == MBARRIER_INIT && (word & MBARRIER_MARKS) == mark_of(warp->runner))
+        check_new(warp, &site, word);
+    return trouble == NULL;
 }
 
 /* op->b: count, state or parity; op->d: result, or UINT32_MAX. */
@@ -261,7 +283,7 @@ static void run_mbarrier(struct warp *warp, const struct op *op)
         switch (detail->kind) {
         case MBARRIER_INIT:
             word = read_lane(warp, op->b, lane) & MBARRIER_COUNT;
-            word |= word << 20 | MBARRIER_MARK;
+            word |= word << 20 | mark_of(warp->runner);
             break;
         case MBARRIER_INVAL:
             word = 0;

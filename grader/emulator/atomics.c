@@ -166,6 +166,8 @@ static void run_lane(struct warp *warp, const struct atomic_detail *detail, unsi
                 memcpy(&c, warp->registers + detail->c + bytes * lane, bytes);
             const uint64_t before = swap(detail, is_shared, memory + e * bytes, b, c);
             memcpy(old, &before, sizeof before);
+            const uint64_t change = apply(detail, is_shared, before, b, c) ^ before;
+            warp->runner->changes += change << (64 - 8 * bytes) != 0 ? 1 : 0;
         }
         if (detail->d[e] != UINT32_MAX)
             memcpy(warp->registers + detail->d[e] + bytes * lane, old, bytes);

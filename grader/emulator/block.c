@@ -244,6 +244,8 @@ static void end_warp(struct runner *runner, struct warp *warp)
 
 /* ---- The block ------------------------------------------------------------------------------ */
 
+#define LOOKS_MOST 4 /* rounds of mere looking before a block is taken for one that waits */
+
 static bool run_warps(struct runner *runner)
 {
     bool any = false;
@@ -272,13 +274,15 @@ static bool run_warps(struct runner *runner)
     return any;
 }
 
-void block_run(struct runner *runner, uint64_t number)
+void block_begin(struct runner *runner, uint64_t number)
 {
     const struct launch *launch = runner->launch;
     runner->block_number = number;
     runner->block[0] = (uint32_t)(number % launch->grid[0]);
     runner->block[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
     runner->block[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
+    runner->stopped = false;
+    ++runner->blocks_begun;
     runner->warps_done = 0;
     runner->threads_live = launch->block_threads;
     memset(runner->warp_done, 0, sizeof runner->warp_done);
@@ -293,20 +297,43 @@ void block_run(struct runner *runner, uint64_t number)
         memset(runner->shared_known, 0xF, launch->kernel->reserved_bytes / 4);
     }
     shared_meet_all(runner);
-    while (runner->warps_done < runner->warp_count && !runner->stopped) {
-        if (run_warps(runner) || runner->stopped || barriers_open(runner))
-            continue;
-        barriers_note_parted(runner);
-        bool released = false;
-        for (unsigned w = 0; w < runner->warp_count; ++w)
-            released = (runner->warps[w] != NULL && warp_release(runner->warps[w])) || released;
-        for (unsigned w = 0; w < runner->warp_count && !released; ++w)
-            released = runner->warps[w] != NULL && exchange_settle(runner->warps[w], true);
-        if (!released && runner->warps_done < runner->warp_count) {
-            barriers_report(runner);
-            runner->stopped = true;
-        }
+}
+
+/* Nobody can go on: lets lanes go that wait for others of their warp, or reports who waits where.
+ */
+static void unblock(struct runner *runner)
+{
+    bool released = false;
+    barriers_note_parted(runner);
+    for (unsigned w = 0; w < runner->warp_count; ++w)
+        released = (runner->warps[w] != NULL && warp_release(runner->warps[w])) || released;
+    for (unsigned w = 0; w < runner->warp_count && !released; ++w)
+        released = runner->warps[w] != NULL && exchange_settle(runner->warps[w], true);
+    if (!released && runner->warps_done < runner->warp_count) {
+        barriers_report(runner);
+        runner->stopped = true;
     }
+}
+
+bool block_go(struct runner *runner)
+{
+    const unsigned patience = atomic_load(&runner->launch->blocks_wait) ? 1 : LOOKS_MOST;
+    unsigned looks = 0; /* rounds in which no warp did more than look */
+    while (runner->warps_done < runner->warp_count && !runner->stopped) {
+        runner->goes_on = false;
+        if (!run_warps(runner) && !runner->stopped && !barriers_open(runner)) {
+            unblock(runner);
+            continue;
+        }
+        looks = runner->goes_on ? 0 : looks + 1;
+        if (looks >= patience && runner->launch->blocks > 1)
+            return false;
+    }
+    return true;
+}
+
+void block_end(struct runner *runner)
+{
     for (unsigned w = 0; w < runner->warp_count; ++w)
         if (runner->warps[w] != NULL)
             end_warp(runner, runner->warps[w]);

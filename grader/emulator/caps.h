@@ -48,7 +48,9 @@
 
 /* Time and reports of one launch */
 #define CAP_WARP_INSTRUCTIONS ((uint64_t)2000000000)
-#define CAP_FAULT_LINES 64 /* different faults (kind and line) that one launch keeps */
-#define CAP_THREADS 256    /* host threads */
+#define CAP_FAULT_LINES 64        /* different faults (kind and line) that one launch keeps */
+#define CAP_THREADS 256           /* host threads */
+#define CAP_RESIDENT_BLOCKS 4224u /* under way together: 132 SMs with 32 each, as on an H200 … */
+#define CAP_RESIDENT_THREADS 270336u /* … and 2,048 threads */
 
 #endif

@@ -67,72 +67,6 @@ bool runner_more_budget(struct warp *warp, const struct op *op)
     return false;
 }
 
-static void *work(void *payload)
-{
-    struct runner *runner = payload;
-    struct launch *launch = runner->launch;
-    for (;;) {
-        const uint64_t first = atomic_fetch_add(&launch->next_block, launch->chunk);
-        for (uint64_t block = first; block < first + launch->chunk; ++block) {
-            if (block >= launch->blocks || block > atomic_load(&launch->stop_block) ||
-                atomic_load(&launch->out_of_budget) || atomic_load(&launch->no_memory) ||
-                atomic_load(&launch->was_interrupted))
-                return NULL;
-            runner->stopped = false;
-            block_run(runner, block);
-            (void)atomic_fetch_add(&launch->budget, runner->budget);
-            runner->budget = 0;
-        }
-    }
-}
-
-static int prepare_runner(struct runner *runner, struct launch *launch)
-{
-    *runner = (struct runner){.launch = launch, .warp_count = launch->warps_per_block};
-    runner->tid = calloc(launch->warps_per_block, sizeof *runner->tid);
-    runner->block_runs = calloc(launch->kernel->block_count + 1, sizeof *runner->block_runs);
-    if (runner->tid == NULL || runner->block_runs == NULL)
-        return -1;
-    for (unsigned thread = 0; thread < launch->warps_per_block * LANES; ++thread) {
-        uint32_t(*const tid)[LANES] = runner->tid[thread / LANES];
-        tid[0][thread % LANES] = thread % launch->block[0];
-        tid[1][thread % LANES] = thread / launch->block[0] % launch->block[1];
-        tid[2][thread % LANES] = thread / launch->block[0] / launch->block[1];
-    }
-    return shared_prepare(runner, launch->shared_bytes, launch->kernel->small_shared);
-}
-
-static int run_all(struct emulator_result *result, struct launch *launch, unsigned threads,
-                   struct error *err)
-{
-    struct runner *runners = aligned_alloc(64, threads * sizeof *runners);
-    AUTO_FREE pthread_t *handles = calloc(threads, sizeof *handles);
-    if (runners == NULL || handles == NULL) {
-        free(runners);
-        return error_no_memory(err);
-    }
-    int status = 0;
-    unsigned prepared = 0, started = 1;
-    for (; prepared < threads && status == 0; ++prepared)
-        status = prepare_runner(&runners[prepared], launch);
-    if (status == 0) {
-        /* This thread works too; where another cannot be had, fewer do. */
-        while (started < threads &&
-               pthread_create(&handles[started], NULL, work, &runners[started]) == 0)
-            ++started;
-        (void)work(&runners[0]);
-        for (unsigned w = 1; w < started; ++w)
-            (void)pthread_join(handles[w], NULL);
-        status = outcome_collect(result, launch, runners, started, err);
-    } else {
-        (void)error_no_memory(err);
-    }
-    for (unsigned w = 0; w < prepared; ++w)
-        runner_release(&runners[w]);
-    free(runners);
-    return status;
-}
-
 static int copy_arguments(struct emulator *emulator, const struct kernel *kernel,
                           const struct emulator_launch *request, struct error *err)
 {
@@ -206,6 +140,22 @@ static struct kernel *find_kernel(struct emulator *emulator, const char *name, s
     return NULL;
 }
 
+/* Blocks that wait for their whole grid have to be under way together. */
+static int check_resident(const struct launch *launch, const char *entry, struct error *err)
+{
+    const uint64_t by_threads = CAP_RESIDENT_THREADS / launch->block_threads;
+    const uint64_t most = by_threads < CAP_RESIDENT_BLOCKS ? by_threads : CAP_RESIDENT_BLOCKS;
+    if (launch->blocks > most)
+        return error_set(err, ERROR_USAGE,
+                         "`%.200s` waits for its whole grid, which has to be on the device at "
+                         "once: of blocks of %u threads that can be %llu at most, not %llu",
+                         entry, launch->block_threads, (unsigned long long)most,
+                         (unsigned long long)launch->blocks);
+    struct region *workspace = launch->emulator->workspace;
+    memset(workspace->data, 0, workspace->bytes);
+    return 0;
+}
+
 int emulator_launch(struct emulator *emulator, const struct emulator_launch *request,
                     const struct emulator_options *options, struct emulator_result *ret,
                     struct error *err)
@@ -247,15 +197,8 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
     unsigned threads = cores < 1 ? 1 : cores > CAP_THREADS ? CAP_THREADS : (unsigned)cores;
     if (threads > launch.blocks)
         threads = (unsigned)launch.blocks;
-    if (kernel->cooperative) { /* every block has to run while the others wait */
-        if (launch.blocks > CAP_THREADS)
-            return error_set(err, ERROR_USAGE,
-                             "`%.200s` waits for its whole grid: at most %d blocks can be run, "
-                             "not %llu",
-                             request->entry, CAP_THREADS, (unsigned long long)launch.blocks);
-        threads = (unsigned)launch.blocks;
-        memset(emulator->workspace->data, 0, emulator->workspace->bytes);
-    }
+    if (kernel->cooperative && check_resident(&launch, request->entry, err) != 0)
+        return -1;
     threads = threads == 0 ? 1 : threads;
     launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
     launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
@@ -264,7 +207,7 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
                           : part < BUDGET_SHARE_LEAST ? BUDGET_SHARE_LEAST
                                                       : part;
     (void)pthread_mutex_init(&launch.lock, NULL);
-    int status = run_all(ret, &launch, threads, err);
+    int status = crew_run(ret, &launch, threads, err);
     (void)pthread_mutex_destroy(&launch.lock);
     bytes_release(&launch.printed);
     races_forget(emulator);

@@ -287,6 +287,7 @@ struct warp {
     uint64_t patience;           /* instructions since lanes were last let go */
     unsigned turn;               /* the group that runs, or runs next */
     bool yields;                 /* the turn is over */
+    bool looked;                 /* … and it polled */
     bool polls;                  /* has looked at memory that others may change, in this slice */
     bool others;                 /* maybe another group is ready as well */
     bool in_turn;                /* groups go in turn in this slice, not those behind first */
@@ -326,10 +327,11 @@ struct async_copy { /* by one lane, to shared memory */
 
 struct launch;
 
-struct runner {
+struct runner { /* a block that is under way, and what blocks leave */
     struct launch *launch;
-    struct region *last_region;     /* most accesses fall where the one before fell */
-    uint8_t *shared, *shared_known; /* known: the low four bits of one byte a word */
+    struct runner *next, *next_there; /* crew.c */
+    struct region *last_region;       /* most accesses fall where the one before fell */
+    uint8_t *shared, *shared_known;   /* known: the low four bits of one byte a word */
     struct shared_shadow shadow;
     uint32_t shared_tag; /* the epoch, in its place in a note */
     bool shared_parts;   /* what is over differs from warp to warp: `order` says it */
@@ -360,8 +362,11 @@ struct runner {
     struct traffic traffic;
     struct emulator_counters counters;
     uint64_t *block_runs; /* per block of the kernel: how often a group entered it */
+    uint32_t blocks_begun;
+    uint64_t changes;                         /* atomics that left another value than they found */
     uint64_t warps_run, instructions, budget; /* budget: left before asking for more */
     bool stopped;
+    bool goes_on; /* in this round of its warps one did more than look at memory */
     _Alignas(64) uint8_t scratch[512];
 };
 
@@ -386,7 +391,9 @@ struct launch {
     size_t first_chunk;        /* of the heap, that this launch can make */
     atomic_bool no_memory, out_of_budget, was_interrupted;
     uint64_t budget_given, budget_share;
-    uint64_t chunk; /* blocks that a runner takes at a time */
+    uint64_t chunk;                   /* blocks that a host thread takes at a time */
+    atomic_uint_fast64_t blocks_open; /* under way */
+    atomic_bool blocks_wait;          /* a block has waited for another */
 };
 
 /* lanes_body.h, compiled twice */
@@ -475,8 +482,14 @@ const struct op *warp_exit(struct warp *warp, const struct op *op);
 const struct op *warp_trap(struct warp *warp, const struct op *op);
 const struct op *warp_refused(struct warp *warp, const struct op *op);
 
+/* crew.c: runs all blocks. -1: no memory, or interrupted. */
+int crew_run(struct emulator_result *result, struct launch *launch, unsigned threads,
+             struct error *err);
+
 /* block.c */
-void block_run(struct runner *runner, uint64_t number);
+void block_begin(struct runner *runner, uint64_t number);
+bool block_go(struct runner *runner); /* false: its warps only look, as if waiting for a block */
+void block_end(struct runner *runner);
 void runner_release(struct runner *runner);
 /* NULL after reporting a fault. `site` is the call. */
 struct frame *frame_open(struct warp *warp, const struct program *program, struct frame *parent,
@@ -489,9 +502,9 @@ bool frame_extend(struct warp *warp, uint64_t bytes, const struct op *site);
  * over (reported). */
 bool runner_more_budget(struct warp *warp, const struct op *op);
 
-/* outcome.c */
+/* outcome.c; the runners are chained by `next` */
 int outcome_collect(struct emulator_result *result, struct launch *launch, struct runner *runners,
-                    unsigned count, struct error *err);
+                    struct error *err);
 
 /* lower_call.c: the arguments and results of a call have the sizes that the function wants. */
 bool call_fits(const struct call *call, const struct ptx_body *body);

@@ -13,20 +13,20 @@ static int compare_notes(const void *a, const void *b)
 
 /* One list of all runners' notes: equal kinds and instructions are added up, the first block first.
  */
-static int merge_faults(struct emulator_result *result, struct runner *runners, unsigned count)
+static int merge_faults(struct emulator_result *result, const struct runner *runners)
 {
     size_t total = 0;
-    for (unsigned w = 0; w < count; ++w)
-        total += runners[w].fault_count;
+    for (const struct runner *runner = runners; runner != NULL; runner = runner->next)
+        total += runner->fault_count;
     if (total == 0)
         return 0;
     AUTO_FREE struct fault_note *notes = calloc(total, sizeof *notes);
     if (notes == NULL)
         return -1;
     size_t used = 0;
-    for (unsigned w = 0; w < count; ++w)
-        for (size_t i = 0; i < runners[w].fault_count; ++i) {
-            const struct fault_note *note = &runners[w].faults[i];
+    for (const struct runner *runner = runners; runner != NULL; runner = runner->next)
+        for (size_t i = 0; i < runner->fault_count; ++i) {
+            const struct fault_note *note = &runner->faults[i];
             size_t k = 0;
             while (k < used && (notes[k].key != note->key ||
                                 strcmp(notes[k].fault.kind, note->fault.kind) != 0))
@@ -88,21 +88,21 @@ static void report_leaks(struct runner *runner)
 }
 
 int outcome_collect(struct emulator_result *result, struct launch *launch, struct runner *runners,
-                    unsigned count, struct error *err)
+                    struct error *err)
 {
-    for (unsigned w = 0; w < count; ++w) {
-        add_direction(&result->traffic.global, &runners[w].traffic.global);
-        add_direction(&result->traffic.local_array, &runners[w].traffic.local_array);
-        counters_collect(&result->counters, &runners[w]);
-        result->warps += runners[w].warps_run;
-        result->warp_instructions += runners[w].instructions;
+    for (const struct runner *runner = runners; runner != NULL; runner = runner->next) {
+        add_direction(&result->traffic.global, &runner->traffic.global);
+        add_direction(&result->traffic.local_array, &runner->traffic.local_array);
+        counters_collect(&result->counters, runner);
+        result->warps += runner->warps_run;
+        result->warp_instructions += runner->instructions;
     }
     if (atomic_load(&launch->was_interrupted))
         return error_set(err, ERROR_INTERRUPTED, "interrupted");
-    if (launch->checks)
-        report_leaks(&runners[0]);
+    if (launch->checks && runners != NULL)
+        report_leaks(runners);
     if (atomic_load(&launch->no_memory) || launch->emulator->heap.no_memory ||
-        merge_faults(result, runners, count) != 0)
+        merge_faults(result, runners) != 0)
         return error_no_memory(err);
     result->fusable = launch->kernel->fusable;
     result->printed = launch->printed;

@@ -9,10 +9,9 @@
  * own (warp_release). */
 #include "emulator/machine.h"
 
-#include <sched.h>
-
 /* After this many instructions another warp gets a turn … */
 #define SLICE 20000
+#define SHORT_SLICE 1000 /* where blocks wait for one another */
 /* … and after this many, lanes that wait for a group that does not come stop waiting. A group that
  * looks at memory which others may change (an atomic, a volatile load) may itself be waiting for
  * them: then one slice is enough. */
@@ -168,16 +167,29 @@ static void execute(struct warp *warp, const struct op *op)
     }
 }
 
+/* Changes to memory so far: a warp that only waits makes none. */
+static uint64_t count_changes(const struct runner *runner)
+{
+    return runner->changes + runner->traffic.global.store.requests +
+           runner->traffic.local_array.store.requests + runner->counters.shared_store.requests;
+}
+
 void warp_run(struct warp *warp)
 {
-    warp->slice = SLICE;
+    struct runner *runner = warp->runner;
+    const uint64_t changes = count_changes(runner);
+    warp->slice = atomic_load_explicit(&runner->launch->blocks_wait, memory_order_relaxed)
+                      ? SHORT_SLICE
+                      : SLICE;
     do
-        for (struct group *group = pick(warp);
-             group != NULL && !warp->runner->stopped && !warp->yields; group = pick(warp)) {
+        for (struct group *group = pick(warp); group != NULL && !runner->stopped && !warp->yields;
+             group = pick(warp)) {
             warp_activate(warp, group);
             execute(warp, group->next);
         }
-    while (!warp->yields && !warp->runner->stopped && exchange_settle(warp, false));
+    while (!warp->yields && !runner->stopped && exchange_settle(warp, false));
+    if (!warp->yields || !warp->looked || count_changes(runner) != changes)
+        runner->goes_on = true;
     warp->yields = false;
 }
 
@@ -211,6 +223,7 @@ static const struct op *take_turns(struct warp *warp, const struct op *op)
         warp->patience = 0;
         (void)warp_release(warp);
     }
+    warp->looked = warp->polls;
     warp->polls = false;
     warp->in_turn = !warp->in_turn;
     return NULL;
@@ -262,9 +275,8 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
     runner->budget -= op->imm;
     if (warp->slice < op->imm) {
         warp->slice = SLICE;
-        if (runner->launch->kernel->cooperative)
-            (void)sched_yield(); /* other blocks, on other threads, may be waited for */
-        if (warp->runner->warp_count > 1 || warp->active != warp->live)
+        if (runner->warp_count > 1 || warp->active != warp->live ||
+            (warp->polls && runner->launch->blocks > 1))
             return take_turns(warp, op + 1);
     }
     warp->slice -= op->imm;
