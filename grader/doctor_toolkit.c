@@ -157,13 +157,11 @@ static int look_at_ptxas(struct doctor *doctor, struct error *err)
 
 /* ---- The host compiler ----------------------------------------------------------------------- */
 
-/* nvcc calls `gcc` by name, in the PATH that a compile gets. Owned; NULL: there is none. */
-static char *find_host_compiler(void)
+/* The first `gcc` in a list of folders parted by colons; owned, NULL: there is none. */
+static char *find_gcc(const char *path)
 {
-    struct toolchain_environment environment;
-    (void)toolchain_environment(&environment, "/tmp");
-    for (const char *path = environment.path + strlen("PATH="); *path != '\0';) {
-        size_t length = strcspn(path, ":");
+    while (*path != '\0' && *path != '\n') {
+        size_t length = strcspn(path, ":\n");
         AUTO_FREE char *folder = strndup(path, length);
         AUTO_FREE char *candidate = folder == NULL || length == 0 ? NULL : path_join(folder, "gcc");
         if (candidate != NULL && access(candidate, X_OK) == 0)
@@ -173,9 +171,37 @@ static char *find_host_compiler(void)
     return NULL;
 }
 
+/* nvcc calls `gcc` by name, in the PATH that a compile gets, before which its nvcc.profile may put
+ * folders: Debian's and Ubuntu's toolkits have a gcc of their own there, which calls one that is
+ * old enough. A dry run shows that path. Owned; NULL: there is none, or *err (interrupted). */
+static char *find_host_compiler(const struct toolchain *toolchain, struct error *err)
+{
+    static const char shown[] = "#$ PATH=";
+    struct toolchain_environment environment;
+    (void)toolchain_environment(&environment, "/tmp");
+    if (toolchain->nvcc != NULL && toolchain->version[0] != '\0') {
+        const char *const argv[] = {toolchain->nvcc, "-dryrun", "-cubin", "-x", "cu",
+                                    "/dev/null",     NULL};
+        struct process_result result;
+        if (!run_quietly(&result, NULL, argv, NULL, ASK_WALL_NS, err))
+            return NULL;
+        const char *at = strstr(bytes_text(&result.output), shown);
+        char *gcc = at == NULL ? NULL : find_gcc(at + sizeof shown - 1);
+        process_result_release(&result);
+        if (gcc != NULL)
+            return gcc;
+    }
+    return find_gcc(environment.path + strlen("PATH="));
+}
+
 static int look_at_host_compiler(struct doctor *doctor, struct error *err)
 {
-    AUTO_FREE char *gcc = find_host_compiler();
+    struct error trouble = {0};
+    AUTO_FREE char *gcc = find_host_compiler(&doctor->toolchain, &trouble);
+    if (trouble.kind == ERROR_INTERRUPTED) {
+        *err = trouble;
+        return -1;
+    }
     if (gcc == NULL) {
         struct doctor_finding *finding =
             doctor_add(doctor, "host-compiler", DOCTOR_FAIL,
@@ -184,7 +210,6 @@ static int look_at_host_compiler(struct doctor *doctor, struct error *err)
         return 0;
     }
     char version[64] = "";
-    struct error trouble = {0};
     bool answered = ask_version(version, gcc, "-dumpfullversion", "", &trouble);
     if (trouble.kind == ERROR_INTERRUPTED) {
         *err = trouble;

@@ -114,6 +114,9 @@ static void build_arguments(struct arguments *arguments, const char *bubblewrap,
     add_number(arguments, "--json-status-fd", status_fd, arguments->numbers[0]);
     add_number(arguments, "--seccomp", filter_fd, arguments->numbers[1]);
     add_system(arguments);
+    /* Distributions wrap their toolkit's compilers in shell scripts, which throw words away there.
+     */
+    add_three(arguments, "--dev-bind-try", "/dev/null", "/dev/null");
     for (size_t i = 0; i < view->readable_count; ++i)
         add_three(arguments, "--ro-bind-try", view->readable[i], view->readable[i]);
     if (view->folder != NULL) {

@@ -15,6 +15,15 @@
     "--version) echo 'Cuda compilation tools, release 12.4, V12.4.131' ;;\n"                       \
     "--list-gpu-arch) echo compute_50; echo compute_75; echo compute_90 ;;\n"                      \
     "esac\n"
+/* Its nvcc.profile puts a folder before the PATH, as Debian's and Ubuntu's do. */
+#define NVCC_WITH_A_GCC                                                                            \
+    "#!/bin/sh\n"                                                                                  \
+    "case \"$1\" in\n"                                                                             \
+    "--version) echo 'Cuda compilation tools, release 12.4, V12.4.131' ;;\n"                       \
+    "--list-gpu-arch) echo compute_75 ;;\n"                                                        \
+    "-dryrun) cd \"${0%/*}\" && printf '#!/bin/sh\\necho 12.3.4\\n' >gcc && chmod +x gcc &&\n"     \
+    "         echo \"#$ PATH=/nowhere:$PWD:$PATH\" ;;\n"                                           \
+    "esac\n"
 #define GOOD_PTXAS "#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n"
 #define OTHER_PTXAS "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n"
 #define OLD_NVCC                                                                                   \
@@ -125,6 +134,8 @@ static const struct {
     {"its architectures", GOOD_NVCC, GOOD_PTXAS, 0, "nvcc",  "ok",   "sm_50 to sm_90", NULL},
     {"its ptxas",        GOOD_NVCC, GOOD_PTXAS,  0, "ptxas", "ok",   "12.4.131", NULL},
     {"compiles",         GOOD_NVCC, GOOD_PTXAS,  0, "trial", "ok",   "compiles", NULL},
+    {"gcc of the system", GOOD_NVCC, GOOD_PTXAS, 0, "host-compiler", "ok", ": /usr/bin/gcc, ", NULL},
+    {"gcc of its own",   NVCC_WITH_A_GCC, GOOD_PTXAS, 0, "host-compiler", "ok", "gcc 12.3.4: /", NULL},
     {"no nvcc",          NULL,      GOOD_PTXAS,  3, "nvcc",  "fail", "no bin/nvcc", "CUDA_HOME"},
     {"no ptxas",         GOOD_NVCC, NULL,        3, "ptxas", "fail", "no ptxas", "CUDA toolkit"},
     {"nvcc fails",       DEAF_NVCC, GOOD_PTXAS,  3, "nvcc",  "fail", "--version` failed", "CUDA toolkit"},

@@ -131,6 +131,8 @@ static const struct {
      false},
     {"leave shared memory", "ipcmk -M 4096 && echo REACHED", false},
     {"reach a device", "head -c 1 /dev/urandom && echo REACHED", false},
+    {"put something beside it", "echo x >/dev/made && echo REACHED", false},
+    {"put something in its place", "rm /dev/null && echo x >/dev/null && echo REACHED", false},
     /* clang-format on */
 };
 
@@ -245,6 +247,7 @@ START_TEST(endings_are_told_apart)
         {"echo x > made && cat made", 0, 0, "x"},
         {"echo \"$TMPDIR\"; echo y > \"$TMPDIR/made\" && cat made", 0, 0, "y"},
         {"echo 'bwrap: Can not mount'; exit 1", 1, 0, "bwrap: Can not mount"},
+        {"echo x >/dev/null && cat /dev/null && echo thrown away", 0, 0, "thrown away"},
         {"ulimit -n", 0, 0, "256"},
         {"ulimit -c", 0, 0, "0"},
     };
