@@ -110,6 +110,8 @@ static int put(struct repo_work *work, git_repository *repository)
     git_oid before, id;
     git_commit *parent = NULL;
     git_reference *made = NULL;
+    if (!repo_survey_ref(work, git_repository_path(repository), REPO_FEEDBACK_REF, true))
+        return 0;
     int found = git_reference_name_to_id(&before, repository, REPO_FEEDBACK_REF);
     if (found == 0 && repo_commit_lookup(&parent, repository, &before) != 0)
         return repo_work_refuse(work, REPO_DAMAGED, "the branch feedback cannot be read: %s",

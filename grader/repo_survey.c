@@ -21,12 +21,13 @@
 #define PACKED_REFS_BYTES ((int64_t)16 << 20) /* room for more than LIMIT_REPO_REFS */
 #define DEEPEST 4                             /* folders below objects/ */
 #define INCLUDES_DEEP 5                       /* configurations that include others */
+#define INCLUDES_MOST 100                     /* of them, all together */
 
 struct survey {
     struct repo_work *work;
     const char *folder;  /* the git folder */
     char root[PATH_MAX]; /* its real path */
-    size_t entries;
+    size_t entries;      /* looked at: of a folder, or files that a configuration includes */
 };
 
 /* ---- One name -------------------------------------------------------------------------------- */
@@ -182,12 +183,14 @@ static bool look_at_config(struct survey *s, const char *path, bool outside, uns
                                "its configuration has a part of more than %lld bytes",
                                (long long)CONTROL_BYTES);
     bool fine = status != FILE_TOO_LARGE;
-    while (fine && depth < INCLUDES_DEEP && rest.length > 0) {
+    while (fine && depth < INCLUDES_DEEP && s->entries < INCLUDES_MOST && rest.length > 0) {
         const char *end = slice_find_char(rest, '\n');
         struct slice line = end == NULL ? rest : slice_to(rest, end);
         rest = slice_from(rest, line.length + (end != NULL));
-        if (included_by(line, &in_include, &name))
-            fine = look_at_included(s, path, name, outside, depth);
+        if (!included_by(line, &in_include, &name))
+            continue;
+        ++s->entries;
+        fine = look_at_included(s, path, name, outside, depth);
     }
     bytes_release(&content);
     return fine;

@@ -131,6 +131,22 @@ static struct bytes other_refs(const struct scene *scene)
     return kept;
 }
 
+/* A pipe in the branch's place is no reason to wait. */
+START_TEST(a_branch_that_is_no_file)
+{
+    struct scene scene;
+    if (!repos_have_git())
+        TEST_SKIP("no git");
+    ck_assert(make_scene(&scene, 0));
+    AUTO_FREE char *branch = path_join(scene.bare, "refs/heads/feedback");
+    ck_assert_int_eq(mkfifo(branch, 0644), 0);
+    struct repo_published published = publish(&scene, REPOS_LAB, "one\n");
+    ck_assert_msg(published.reason == REPO_DAMAGED, "%s", published.sentence);
+    ck_assert_msg(strstr(published.sentence, "refs/heads/feedback is a pipe") != NULL, "%s",
+                  published.sentence);
+}
+END_TEST
+
 START_TEST(round_trip)
 {
     struct scene scene;
@@ -280,6 +296,7 @@ Suite *suite_repo_publish(void)
     Suite *suite = suite_create("repo_publish");
     TCase *tests = tcase_create("repo_publish");
     tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, a_branch_that_is_no_file);
     tcase_add_loop_test(tests, round_trip, 0, COUNT_OF(ways));
     tcase_add_loop_test(tests, on_top_of_others, 0, COUNT_OF(ways));
     tcase_add_loop_test(tests, never_the_default_branch, 0, COUNT_OF(ways));
