@@ -246,7 +246,8 @@ static void take_over(struct state *state, struct state *last)
     from->build = (struct build){0};
     from->scrub = (struct build_image){0};
     from->result = (struct numbers_result){0};
-    state->built = state->ran = true;
+    state->built = true;
+    state->ran = last->ran;
     last->built = last->ran = false;
 }
 
@@ -305,6 +306,29 @@ static int show(struct session *s, const struct state *state, struct bytes *page
     return changed;
 }
 
+static bool same_answers(const struct state *a, const struct state *b)
+{
+    return strcmp(a->submission.answers_id, b->submission.answers_id) == 0;
+}
+
+/* Do the files hold something else by now? Many an editor sets a mode or a time after a save: that
+ * alone is none. */
+static bool overtaken(struct session *s, const struct state *state)
+{
+    struct watch_stamp stamps[WATCH_FILES_MAX];
+    struct state now = {0};
+    struct error ignored = {0};
+    if (!watch_changed(&s->watch))
+        return false;
+    watch_look(&s->watch, stamps);
+    bool other = submission_read(&now.submission, &s->options.submission, &ignored) != 0 ||
+                 !same_source(&now, state) || !same_answers(&now, state);
+    if (!other)
+        memcpy(s->watch.stamps, stamps, sizeof stamps[0] * s->watch.count);
+    submission_release(&now.submission);
+    return other;
+}
+
 /* Grades the state, as much of it as was not known before. */
 static int grade(struct session *s, struct state *state, int64_t noticed_ns, struct error *err)
 {
@@ -316,7 +340,7 @@ static int grade(struct session *s, struct state *state, int64_t noticed_ns, str
             goto done;
         shown = show(s, state, &page, true, noticed_ns, &first_s);
     }
-    if (watch_changed(&s->watch)) { /* overtaken: the next round shows what is missing */
+    if (overtaken(s, state)) { /* the next round shows what is missing */
         status = 0;
         goto done;
     }
@@ -353,7 +377,7 @@ static void say_what_was_saved(const struct session *s, const struct state *last
     if (localtime_r(&now, &parts) != NULL)
         (void)strftime(clock, sizeof clock, "%H:%M:%S", &parts);
     bool source = !same_source(last, state);
-    bool answers = strcmp(last->submission.answers_id, state->submission.answers_id) != 0;
+    bool answers = !same_answers(last, state);
     (void)printf("\n%s  %s%s%s\n", clock, source ? s->lab->source_name : "",
                  source && answers ? ", " : "", answers ? "answers.ini" : "");
 }
@@ -365,8 +389,7 @@ static int take_round(struct session *s, int64_t noticed_ns, struct error *err)
     if (submission_read(&next->submission, &s->options.submission, err) != 0)
         return -1;
     s->missing = false;
-    if (last->ran && same_source(last, next) &&
-        strcmp(last->submission.answers_id, next->submission.answers_id) == 0) {
+    if (last->ran && same_source(last, next) && same_answers(last, next)) {
         state_release(next);
         return 0;
     }
@@ -374,7 +397,7 @@ static int take_round(struct session *s, int64_t noticed_ns, struct error *err)
     if (pipeline_start(&next->pipeline, &s->machine, &next->submission, &s->numbers, err) != 0)
         return -1;
     next->pipeline.lane = s->lane;
-    if (last->ran && same_source(last, next) &&
+    if (last->built && same_source(last, next) &&
         same_choice(&last->pipeline.choice, &next->pipeline.choice))
         take_over(next, last);
     if (grade(s, next, noticed_ns, err) != 0)

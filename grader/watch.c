@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdalign.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "process.h"
 
-#define QUIET_MS 15 /* a save is over when nothing happens for so long */
+#define QUIET_MS 15 /* a save of which no end was heard is over when nothing happens so long */
 #define GAPS_MAX 40 /* of QUIET_MS: who saves without a pause is graded all the same */
 #define LOOK_MS 1000
 
@@ -83,28 +84,68 @@ bool watch_changed(const struct watch *watch)
     return false;
 }
 
-/* Waits for anything; true when there was an event. */
-static bool wait_for_event(const struct watch *watch, int timeout_ms)
+/* What happened in the watched folders, to the last of it. */
+enum heard {
+    HEARD_NOTHING,
+    HEARD_SOMETHING,
+    HEARD_WHOLE_SAVE, /* one of the files was closed by its writer, or moved to its place */
+};
+
+static bool is_watched(const struct watch *watch, const char *name)
+{
+    for (size_t i = 0; i < watch->count; ++i) {
+        const char *slash = strrchr(watch->paths[i], '/');
+        if (strcmp(slash != NULL ? slash + 1 : watch->paths[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The last word on the files counts: who closes one and writes the next is not done. */
+static enum heard read_events(const struct watch *watch, enum heard heard)
+{
+    alignas(struct inotify_event) char room[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)];
+    for (ssize_t got; (got = read(watch->fd, room, sizeof room)) > 0;)
+        for (const char *at = room; at < room + got;) {
+            const struct inotify_event *event = (const void *)at;
+            at += sizeof *event + event->len;
+            if (heard == HEARD_NOTHING)
+                heard = HEARD_SOMETHING;
+            if (event->len == 0 || !is_watched(watch, event->name))
+                continue;
+            if ((event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0)
+                heard = HEARD_WHOLE_SAVE;
+            else if ((event->mask & IN_ATTRIB) == 0)
+                heard = HEARD_SOMETHING;
+        }
+    return heard;
+}
+
+/* Waits for anything. */
+static enum heard wait_for_event(const struct watch *watch, int timeout_ms)
 {
     struct pollfd fds[] = {{.fd = watch->fd, .events = POLLIN},
                            {.fd = process_interrupt_fd(), .events = POLLIN}};
-    char events[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)];
     if (poll(fds, 2, timeout_ms) <= 0 || (fds[0].revents & POLLIN) == 0)
-        return false;
-    while (read(watch->fd, events, sizeof events) > 0)
-        continue;
-    return true;
+        return HEARD_NOTHING;
+    return read_events(watch, HEARD_NOTHING);
+}
+
+void watch_look(const struct watch *watch, struct watch_stamp stamps[WATCH_FILES_MAX])
+{
+    for (size_t i = 0; i < watch->count; ++i)
+        stamps[i] = stamp_of(watch->paths[i]);
 }
 
 int watch_wait(struct watch *watch, int64_t *noticed_ns, struct error *err)
 {
+    enum heard heard = HEARD_NOTHING;
     while (!watch_changed(watch) && !process_interrupted())
-        (void)wait_for_event(watch, LOOK_MS);
+        heard = wait_for_event(watch, LOOK_MS);
     *noticed_ns = process_now_ns();
-    for (int gap = 0; gap < GAPS_MAX && !process_interrupted(); ++gap)
-        if (!wait_for_event(watch, QUIET_MS))
+    for (int gap = 0; heard != HEARD_WHOLE_SAVE && gap < GAPS_MAX && !process_interrupted(); ++gap)
+        if ((heard = wait_for_event(watch, QUIET_MS)) == HEARD_NOTHING)
             break;
-    for (size_t i = 0; i < watch->count; ++i)
-        watch->stamps[i] = stamp_of(watch->paths[i]);
+    watch_look(watch, watch->stamps);
     return process_interrupted() ? error_set(err, ERROR_INTERRUPTED, "interrupted") : 0;
 }

@@ -37,8 +37,13 @@ int watch_add(struct watch *watch, const char *path, struct error *err);
 /* Has one of the files become another since the last watch_wait()? Does not wait. */
 bool watch_changed(const struct watch *watch);
 
-/* Returns once a file is another than before and nothing was written for a moment, so that a burst
- * of saves is one. *noticed_ns: when the first change was noticed. -1 with *err: interrupted. */
+/* The files as they are now. Who finds that they hold what they held copies that to
+ * watch->stamps. */
+void watch_look(const struct watch *watch, struct watch_stamp stamps[WATCH_FILES_MAX]);
+
+/* Returns once a file is another than before and its writer has closed it, or moved it to its
+ * place; where that is not heard, once nothing was written for a moment. *noticed_ns: when the
+ * first change was noticed. -1 with *err: interrupted. */
 int watch_wait(struct watch *watch, int64_t *noticed_ns, struct error *err);
 
 #endif

@@ -304,6 +304,14 @@ static char *edited(const char *text, const char *mark, const char *from, const 
     return made;
 }
 
+static size_t rounds_of(const char *text, const char *heading)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, heading)) != NULL; ++text)
+        ++count;
+    return count;
+}
+
 START_TEST(a_students_hour)
 {
     if (!testing_have_toolkit())
@@ -332,6 +340,7 @@ START_TEST(a_students_hour)
                                      "levels[(tap + shift) % WIDE_TAPS] +");
     save(fresh, shifted);
     ck_assert_int_eq(rename(fresh, source), 0);
+    ck_assert_int_eq(chmod(source, 0600), 0); /* as an editor does behind a save: no other one */
     hear("shift.frame (was FAIL)");
     hear("numbers.decayWideIndexed.shifted (was FAIL)");
     hear("Score: 45/100 (+20)");
@@ -354,6 +363,19 @@ START_TEST(a_students_hour)
     hear("Score: 45/100 (-3)");
     hear("all after");
 
+    /* Both files at once: in one round or in two, it ends with what both say. */
+    AUTO_FREE char *narrow = edited(shifted, "void decayNarrow", "+ tap]", "+ tap + 1]");
+    save(source, narrow);
+    save(answers, filled);
+    hear("numbers.decayNarrow (was OK)");
+    hear("Score: 43/100 (-2)");
+    hear("all after");
+    save(answers, sheet);
+    save(source, shifted);
+    hear("numbers.decayNarrow (was FAIL)");
+    hear("Score: 45/100 (+2)");
+    hear("all after");
+
     /* A slip of the pen, with the compiler's words. */
     AUTO_FREE char *broken =
         edited(shifted, "decayWideBounded(const", "float level =", "flaot level =");
@@ -364,6 +386,8 @@ START_TEST(a_students_hour)
     hear("Score: 0/100 (-45)");
     hear("all after");
     ck_assert_int_eq(driven_stop(&watched, SIGINT), 130);
+    ck_assert_uint_eq(rounds_of(bytes_text(&watched.said), "  registers.cu\nOK     8/8   shift"),
+                      1);
     bytes_release(&watched.said);
 
     /* What was measured is in the cache, and nothing of it in the student's folder. */

@@ -321,23 +321,27 @@ static void bench_kernel(struct bench *bench, const struct bytes *ptx, bool inde
 
 /* ---- A student's wait ------------------------------------------------------------------------ */
 
+#define WANTED_MS 500
+
 /* From a save to the first marks, beside the compiler's own time for it. What is wanted is half a
- * second; what holds on any machine is how little is added to the compiler's time. */
+ * second: said, met or not, of this machine. The bar is what holds on any: how little is added to
+ * the compiler's time. */
 static void bench_wait(struct bench *bench)
 {
     AUTO_FREE char *ptx = path_join(bench->folder, "floor.ptx");
     const char *const floor[] = {bench->nvcc, "-std=c++17", "-O3", "-arch=sm_75", "-lineinfo",
                                  "-ptx",      "-o",         ptx,   source,        NULL};
-    struct series first, all, compiled;
-    for (unsigned i = 0; i < bench->rounds; ++i)
-        compiled.values[i] = run_program(bench, floor);
-    if (!bench_watch(bench->spillway, bench->nvcc, bench->folder, bench->rounds, first.values,
-                     all.values))
+    struct student_wait wait;
+    if (!bench_watch(bench, floor, &wait))
         give_up("spillway watch did not show what it should");
-    print_ratio(bench, "watch, a save to first marks / nvcc -ptx", &first, &compiled, 1.6);
-    print_time("from a save to the first marks (500 wanted)", &first, bench->rounds);
-    print_time("and to the last", &all, bench->rounds);
-    print_time("nvcc -ptx alone", &compiled, bench->rounds);
+    double first_ms = median_of(wait.first, bench->rounds) * 1e-6;
+    print_ratio(bench, "watch, a save to first marks / nvcc -ptx", &wait.first, &wait.compiled,
+                1.3);
+    print_time("from a save to the first marks", &wait.first, bench->rounds);
+    (void)printf("  %-44s %9d ms: %s on this machine\n", "wanted", WANTED_MS,
+                 first_ms <= WANTED_MS ? "met" : "missed");
+    print_time("and to the last", &wait.all, bench->rounds);
+    print_time("nvcc -ptx alone", &wait.compiled, bench->rounds);
 }
 
 int main(int argc, char **argv)

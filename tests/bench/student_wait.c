@@ -19,30 +19,32 @@ static bool copy(const char *from, const char *to)
     return done;
 }
 
-static bool measure(struct driven *watched, const char *source, unsigned rounds, double *first_ns,
-                    double *all_ns)
+/* In each round the compiler alone comes first: what else the machine does weighs on both. */
+static bool measure(const struct bench *bench, struct driven *watched, const char *source,
+                    const char *const *floor, struct student_wait *out)
 {
     static const char *const versions[] = {"reference/" LAB "/registers.cu",
                                            "starter/" LAB "/registers.cu"};
     if (!driven_wait(watched, "all after"))
         return false;
-    for (unsigned i = 0; i < rounds; ++i) {
+    for (unsigned i = 0; i < bench->rounds; ++i) {
+        out->compiled.values[i] = run_program(bench, floor);
         int64_t saved_ns = process_now_ns();
         if (!copy(versions[i % 2], source) || !driven_wait(watched, "shift.frame (was "))
             return false;
-        first_ns[i] = (double)(process_now_ns() - saved_ns);
+        out->first.values[i] = (double)(process_now_ns() - saved_ns);
         if (!driven_wait(watched, "Score: "))
             return false;
-        all_ns[i] = (double)(process_now_ns() - saved_ns);
+        out->all.values[i] = (double)(process_now_ns() - saved_ns);
         if (!driven_wait(watched, "all after"))
             return false;
     }
     return true;
 }
 
-bool bench_watch(const char *spillway, const char *nvcc, const char *folder, unsigned rounds,
-                 double *first_ns, double *all_ns)
+bool bench_watch(const struct bench *bench, const char *const *floor, struct student_wait *out)
 {
+    const char *folder = bench->folder;
     AUTO_FREE char *mine = path_join(folder, "mine"), *source = NULL, *answers = NULL;
     static char path[4096], cache[4200], temporary[4200];
     const char *outer = getenv("PATH");
@@ -53,15 +55,15 @@ bool bench_watch(const char *spillway, const char *nvcc, const char *folder, uns
         return false;
     source = path_join(mine, "registers.cu");
     answers = path_join(mine, "answers.ini");
-    const char *const argv[] = {spillway, "watch", mine,     "--executor", "emulator",
-                                "--arch", "sm_75", "--nvcc", nvcc,         NULL};
+    const char *const argv[] = {bench->spillway, "watch", mine,     "--executor", "emulator",
+                                "--arch",        "sm_75", "--nvcc", bench->nvcc,  NULL};
     const char *const environment[] = {path, cache, temporary, "LC_ALL=C", NULL};
     struct driven watched;
     if (source == NULL || answers == NULL || !copy("starter/" LAB "/registers.cu", source) ||
         !copy("exercises/" LAB "/answers.ini", answers) ||
         !driven_start(&watched, argv, environment))
         return false;
-    bool measured = measure(&watched, source, rounds, first_ns, all_ns);
+    bool measured = measure(bench, &watched, source, floor, out);
     if (!measured)
         (void)fputs(bytes_text(&watched.said), stderr);
     (void)driven_stop(&watched, SIGINT);
