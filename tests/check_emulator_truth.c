@@ -91,7 +91,6 @@ enum reason {
     REGISTERS,
     ONCE,
     JOINED,
-    ADDED_UP,
     LOOP,
     TURNS,
     APART,

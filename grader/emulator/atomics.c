@@ -17,7 +17,12 @@ enum atomic {
     ATOMIC_MAX
 };
 
+/* Where all lanes go to one address, ptxas has their operands added up (or whatever it is) in
+ * registers, and one lane does the rest: so the machine code says that it made of such PTX. */
+enum joined { JOINED_NEVER, JOINED_ALWAYS, JOINED_BY_FULL_WARPS };
+
 struct atomic_detail {
+    enum joined joined;
     struct access access; /* of all elements together */
     enum atomic atomic;
     enum ptx_type type;
@@ -174,6 +179,12 @@ static void run_lane(struct warp *warp, const struct atomic_detail *detail, unsi
     }
 }
 
+static bool is_joined(const struct atomic_detail *detail, uint32_t active)
+{
+    return detail->joined == JOINED_ALWAYS ||
+           (detail->joined == JOINED_BY_FULL_WARPS && active == FULL_MASK);
+}
+
 static void run_atomic(struct warp *warp, const struct op *op)
 {
     const struct atomic_detail *detail = op->detail;
@@ -199,6 +210,8 @@ static void run_atomic(struct warp *warp, const struct op *op)
         }
         run_lane(warp, detail, lane, memory, space == PTX_SHARED);
     }
+    if (touched.count > 1 && is_joined(detail, warp->active))
+        touched.count = 1;
     traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes);
     warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
 }
@@ -243,6 +256,38 @@ static bool find_elements(struct lowering *lowering, struct atomic_detail *detai
     return !lower_refused(lowering);
 }
 
+static bool is_read(const struct uniformity *known, const struct ptx_operand *operand)
+{
+    return operand->kind != PTX_OPERAND_SINK &&
+           (operand->kind != PTX_OPERAND_REGISTER || known->reads[operand->index] != 0);
+}
+
+/* `address` and what follows it; d: the result, NULL for red. */
+static enum joined how_joined(struct lowering *lowering, const struct atomic_detail *detail,
+                              const struct ptx_operand *address, const struct ptx_operand *d)
+{
+    const bool is_add = detail->atomic == ATOMIC_ADD;
+    const bool is_logic = detail->atomic <= ATOMIC_XOR;
+    const bool is_extremum = detail->atomic == ATOMIC_MIN || detail->atomic == ATOMIC_MAX;
+    if (lowering->emulator->module->is_debug || detail->access.space == PTX_SHARED ||
+        detail->count != 1 || ptx_type_is_float(detail->type) ||
+        !(is_add || is_logic || is_extremum))
+        return JOINED_NEVER;
+    const struct uniformity *known = uniform_find(lowering);
+    if (known == NULL) {
+        lowering->failed = true;
+        return JOINED_NEVER;
+    }
+    const bool is_wanted = d != NULL && is_read(known, d);
+    if (!uniform_operand(known, address))
+        return JOINED_NEVER;
+    if (is_add && uniform_operand(known, &address[1])) /* times the number of lanes */
+        return JOINED_ALWAYS;
+    if (detail->bytes != 4 || (is_wanted && !is_add))
+        return JOINED_NEVER;
+    return is_wanted ? JOINED_BY_FULL_WARPS : JOINED_ALWAYS;
+}
+
 void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     static const char *const names[] = {"and", "or",  "xor", "cas", "exch",
@@ -282,6 +327,7 @@ void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instr
     detail->access.element_bytes = (uint8_t)(detail->bytes * detail->count);
     if (which == ATOMIC_CAS)
         detail->c = lower_value(lowering, &operands[first + 2], lower_register_width(type), type);
+    detail->joined = how_joined(lowering, detail, &operands[first], is_red ? NULL : &operands[0]);
     struct op *op = lower_step(lowering, run_atomic);
     op->a = a;
     op->detail = detail;

@@ -30,8 +30,9 @@ struct lowering {
     size_t instruction_op;                     /* its first op */
     uint32_t carry;                            /* the carry flag, a predicate; 0: not used yet */
     uint32_t noted_run; /* the address register that the latest note_run() saw; or UINT32_MAX */
-    uint32_t block;     /* where it stands */
-    uint32_t meets;     /* where lanes meet that part in its block */
+    const struct uniformity *uniformity; /* uniform.c; NULL: nobody has asked */
+    uint32_t block;                      /* where it stands */
+    uint32_t meets;                      /* where lanes meet that part in its block */
 };
 
 /* cfg.c: blocks and where the paths of each meet again. */
@@ -59,6 +60,15 @@ bool registers_assign(struct lowering *lowering);
 bool invariants_find(struct lowering *lowering);
 bool invariants_take(struct lowering *lowering, const struct ptx_instruction *instruction,
                      size_t first);
+
+/* uniform.c */
+struct uniformity {          /* per register of the function */
+    bool *varies;            /* from lane to lane */
+    uint8_t *writes, *reads; /* 0, 1, or 2 for more */
+};
+const struct uniformity *uniform_find(struct lowering *lowering); /* NULL: no memory */
+/* The same in all lanes: a register, an address, a number. */
+bool uniform_operand(const struct uniformity *found, const struct ptx_operand *operand);
 
 /* lower.c */
 uint32_t lower_slot(struct lowering *lowering, enum width width); /* a new one */

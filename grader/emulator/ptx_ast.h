@@ -143,6 +143,7 @@ struct ptx_module {
     char *text;
     size_t length;
     const char *target;
+    bool is_debug;    /* .target sm_75, debug: ptxas does not optimise it */
     unsigned version; /* 90 for 9.0 */
     unsigned address_bytes;
     struct ptx_body **bodies;

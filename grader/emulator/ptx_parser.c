@@ -573,6 +573,8 @@ static void parse_target(struct ptx_parser *parser)
         if (parser->module->target[0] == '\0' && token.length > 3 &&
             memcmp(token.text, "sm_", 3) == 0)
             parser->module->target = ptx_name_of(parser, token.text, token.length)->text;
+        else if (token.length == 5 && memcmp(token.text, "debug", 5) == 0)
+            parser->module->is_debug = true;
         ptx_lexer_advance(&parser->lexer);
     } while (ptx_at(parser, ','));
 }
