@@ -151,6 +151,91 @@ START_TEST(instructions_are_counted_by_kind)
 }
 END_TEST
 
+/* One warp goes to one address: ptxas (13.0, sm_90) lets one lane do it for all, or it does not, as
+ * its machine code for the same instructions shows. */
+/* clang-format off */
+#define POSITION "mul.wide.u32 %d2, %r2, 4; add.u64 %d3, %out, %d2;\n"
+static const struct {
+    const char *statements;
+    uint64_t sectors;
+} joined[] = {
+    {"red.global.add.u32 [%out], %t;", 1},
+    {"atom.global.add.u32 %r3, [%out+4], %t;", 1}, /* the result is not used */
+    {"red.global.add.u32 [counter], %t;", 1},
+    {"red.add.u32 [%out], 1;", 1},
+    {"red.global.and.b32 [%out], %t;", 1},
+    {"red.global.or.b32 [%out], 5;", 1},
+    {"atom.global.xor.b32 %r3, [%out], %t;", 1},
+    {"red.global.min.s32 [%out], %t;", 1},
+    {"red.global.max.u32 [%out], 5;", 1},
+    {"red.relaxed.sys.global.add.u32 [%out], %t;", 1},
+    {"mov.u64 %d2, 1; red.global.add.u64 [%out], %d2;", 1},
+    {"atom.global.add.u64 %d2, [%out], 3; mov.u64 %d3, %d2;", 1},
+    {"mov.u32 %r2, %ctaid.x; " POSITION "red.global.add.u32 [%d3], %t;", 1},
+    {"ld.global.u32 %r2, [%in]; " POSITION "red.global.add.u32 [%d3], %t;", 1},
+    {"shfl.sync.idx.b32 %r2, %t, 0, 31, -1; " POSITION "red.global.add.u32 [%d3], %t;", 1},
+    {"mov.u32 %r2, 0; next: " POSITION "red.global.add.u32 [%d3], %t; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra next;", 3},
+    {"atom.global.add.u32 %r3, [%out], 1; mov.u32 %r4, %r3;", 1},
+    {"atom.global.add.u32 %r3, [%out], %t; mov.u32 %r4, %r3;", 1}, /* by shuffles, of full warps */
+    {"setp.gt.u32 %p1, %t, 9; @%p1 bra end; red.global.add.u32 [%out], %t; end:", 1},
+    {"setp.gt.u32 %p1, %t, 9; @%p1 red.global.add.u32 [%out], %t;", 1},
+    {"setp.gt.u32 %p1, %t, 9; @%p1 bra end; atom.global.add.u32 %r3, [%out], %t; mov.u32 %r4, %r3; end:", 10},
+    {"atom.global.or.b32 %r3, [%out], %t; mov.u32 %r4, %r3;", 32},
+    {"atom.global.max.u32 %r3, [%out], %t; mov.u32 %r4, %r3;", 32},
+    {"atom.global.exch.b32 %r3, [%out], 5;", 32},
+    {"red.global.inc.u32 [%out], 99;", 32},
+    {"red.global.add.f32 [%out], 0f3F800000;", 32},
+    {"cvt.u64.u32 %d2, %t; red.global.add.u64 [%out], %d2;", 32},
+    {"cvt.u64.u32 %d2, %t; red.global.max.u64 [%out], %d2;", 32},
+    {"mov.u64 %d2, 15; red.global.and.b64 [%out], %d2;", 32},
+    {"shr.u32 %r2, %t, 5; " POSITION "red.global.add.u32 [%d3], %t;", 32}, /* equal, but who knows */
+    {"mov.u32 %r2, 0; next: " POSITION "red.global.add.u32 [%d3], %t; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %t; @%p1 bra next;", 497},
+    {"setp.lt.u32 %p1, %t, 40; add.u64 %d2, %out, 4; selp.u64 %d3, %out, %d2, %p1; red.global.add.u32 [%d3], 1;", 32},
+};
+/* clang-format on */
+
+START_TEST(atomics_to_one_address_are_joined)
+{
+    uint32_t in[32] = {0}, out[64] = {0};
+    const struct support_kernel kernel = {.declarations = ".global .u32 counter;",
+                                          .statements = joined[_i].statements,
+                                          .in = in,
+                                          .in_bytes = sizeof in,
+                                          .out = out,
+                                          .out_bytes = sizeof out};
+    struct emulator_result result = support_run(&kernel);
+    ck_assert_msg(result.status == EMULATOR_FINISHED, "%s: %s", kernel.statements, result.refusal);
+    ck_assert_msg(result.counters.global_atomic.sectors == joined[_i].sectors,
+                  "%s: %llu sectors, not %llu", kernel.statements,
+                  (unsigned long long)result.counters.global_atomic.sectors,
+                  (unsigned long long)joined[_i].sectors);
+    emulator_result_release(&result);
+}
+END_TEST
+
+/* Lanes that return within a loop store one by one; those that break store together. */
+START_TEST(ways_out_of_a_loop_are_counted_apart)
+{
+    uint32_t out[32] = {0};
+    const struct support_kernel kernel = {
+        .statements = "mul.wide.u32 %d1, %t, 4; add.u64 %d2, %out, %d1; mov.u32 %r2, 0;\n"
+                      "next: setp.eq.u32 %p1, %r2, %t; @%p1 bra found;\n"
+                      "shl.b32 %r3, %r2, 1; add.u32 %r3, %r3, 9; setp.eq.u32 %p2, %r3, %t;\n"
+                      "@%p2 bra broken; add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, 8;\n"
+                      "@%p3 bra next; broken: st.global.u32 [%d2], 1; bra.uni end;\n"
+                      "found: st.global.u32 [%d2], 2; end:",
+        .out = out,
+        .out_bytes = sizeof out};
+    struct emulator_result result = support_run(&kernel);
+    support_finished(&result);
+    for (unsigned t = 0; t < 32; ++t)
+        ck_assert_uint_eq(out[t], t < 8 ? 2 : 1);
+    ck_assert_uint_eq(result.traffic.global.store.requests, 8 + 1);
+    ck_assert_uint_eq(result.traffic.global.store.sectors, 8 + 3);
+    emulator_result_release(&result);
+}
+END_TEST
+
 Suite *suite_emulator_counters(void);
 Suite *suite_emulator_counters(void)
 {
@@ -160,6 +245,8 @@ Suite *suite_emulator_counters(void)
     tcase_add_loop_test(tcase, kernels_are_counted_like_the_hardware, 0, COUNT_OF(rows));
     tcase_add_test(tcase, a_gather_is_counted_like_the_hardware);
     tcase_add_test(tcase, instructions_are_counted_by_kind);
+    tcase_add_loop_test(tcase, atomics_to_one_address_are_joined, 0, COUNT_OF(joined));
+    tcase_add_test(tcase, ways_out_of_a_loop_are_counted_apart);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -184,6 +184,8 @@ static bool find_blocks(struct lowering *lowering)
 
 /* ---- Post-dominators ------------------------------------------------------------------------ */
 
+#define WAY_OUT_MOST 8 /* blocks from a return in a loop to the end of the function */
+
 struct graph {
     uint32_t nodes; /* the blocks, then the end of the function */
     uint32_t *successor_first, *successors;
@@ -264,11 +266,30 @@ static bool graph_order(struct lowering *lowering, struct graph *graph)
     return true;
 }
 
+/* Returns in the middle of something: each has its own way out, on which nobody waits for others.
+ */
+static void find_ways_out(struct lowering *lowering, const struct graph *graph)
+{
+    const uint32_t end = graph->nodes - 1;
+    for (uint32_t b = 0; b < end; ++b) {
+        if (graph->predecessor_first[b + 1] - graph->predecessor_first[b] != 1)
+            continue;
+        uint32_t node = b;
+        for (unsigned steps = 0; steps < WAY_OUT_MOST && node != end; ++steps) {
+            if (graph->successor_first[node + 1] - graph->successor_first[node] != 1)
+                break;
+            node = graph->successors[graph->successor_first[node]];
+        }
+        lowering->program->blocks[b].is_way_out = node == end;
+    }
+}
+
 static bool find_meeting_points(struct lowering *lowering)
 {
     struct graph graph = {0};
     if (!graph_fill(lowering, &graph) || !graph_order(lowering, &graph))
         return false;
+    find_ways_out(lowering, &graph);
     uint32_t *post = arena_array(lowering->arena, graph.nodes, sizeof *post); /* by number */
     if (post == NULL || graph.successors == NULL)
         return false;

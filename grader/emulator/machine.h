@@ -79,7 +79,8 @@ struct block {                           /* a basic block */
     uint32_t number;                     /* among all blocks of the kernel */
     uint32_t first, last;                /* instructions of the function: [first, last) */
     uint32_t op;                         /* its first op: the block header */
-    uint32_t meets; /* its immediate post-dominator, or NO_BLOCK: the end of the function */
+    uint32_t meets;  /* its immediate post-dominator, or NO_BLOCK: the end of the function */
+    bool is_way_out; /* one edge leads here, and from here it goes straight to the end */
 };
 #define NO_BLOCK UINT32_MAX
 

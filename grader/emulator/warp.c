@@ -235,12 +235,14 @@ static const struct op *take_turns(struct warp *warp, const struct op *op)
 static bool meet_early(struct warp *warp, const struct op *op)
 {
     struct group *group = warp->group;
+    const struct block *block = op->detail;
     warp->others = false;
     for (unsigned i = 0; i < LANES; ++i) {
         struct group *other = &warp->groups[i];
         if (other == group || other->state != GROUP_READY)
             continue;
-        if (other->next == op && other->frame == group->frame && other->record == group->record) {
+        if (other->next == op && other->frame == group->frame && other->record == group->record &&
+            !block->is_way_out) {
             group->mask |= other->mask;
             warp->active = group->mask;
             other->state = GROUP_FREE;
