@@ -189,6 +189,8 @@ static const struct {
      {{"bad mbarrier", 646, 128, false, 0, 0, "uses an mbarrier that is not initialised, or was overwritten"}}},
     {"mbarrier_bad_count", false,
      {{"bad mbarrier", 653, 2, false, 0, 0, "initialises an mbarrier for no thread, or for more than 1,048,575"}}},
+    {"mbarrier_initialised_in_use", false,
+     {{"bad mbarrier", 668, 2, false, 0, 0, "initialises an mbarrier that is in use: 32 of 64 arrivals are still expected"}}},
 };
 /* clang-format on */
 

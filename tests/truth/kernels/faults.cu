@@ -654,3 +654,19 @@ FAULT mbarrier_bad_count(int *data, int n)
     __syncthreads();
     data[threadIdx.x] = n;
 }
+
+FAULT mbarrier_initialised_in_use(int *data, int n)
+{
+    __shared__ __mbarrier_t gate;
+    if (threadIdx.x == 0)
+        __mbarrier_init(&gate, 64);
+    __syncthreads();
+    if (threadIdx.x < 32)
+        data[threadIdx.x] = (int)__mbarrier_arrive(&gate) & 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        __mbarrier_init(&gate, n); // 32 have arrived, and are forgotten
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        data[threadIdx.x] = (int)__mbarrier_arrive(&gate) & 0;
+}
