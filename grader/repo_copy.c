@@ -50,6 +50,7 @@ static char *find_git_folder(struct repo_work *work)
     AUTO_FREE char *inner = path_join(path, ".git");
     AUTO_FREE char *real = inner == NULL ? NULL : realpath(inner, NULL);
     struct stat info, link;
+    size_t length = strlen(path);
     if (inner == NULL || lstat(inner, &link) != 0)
         return strdup(path);
     if (real == NULL || stat(real, &info) != 0)
@@ -58,7 +59,7 @@ static char *find_git_folder(struct repo_work *work)
         (void)repo_work_refuse(work, REPO_BORROWED,
                                "it is a working tree whose repo lies elsewhere (a git worktree, or "
                                "a submodule)");
-    else if (S_ISLNK(link.st_mode) && strncmp(real, path, strlen(path)) != 0)
+    else if (S_ISLNK(link.st_mode) && (strncmp(real, path, length) != 0 || real[length] != '/'))
         (void)repo_work_refuse(work, REPO_BORROWED, "its .git is a link to somewhere else");
     else if (!S_ISDIR(info.st_mode))
         (void)repo_work_refuse(work, REPO_DAMAGED, "its .git is neither a folder nor a file");

@@ -531,7 +531,7 @@ static void make_huge_config(const char *path)
 static void make_linked_git(const char *path)
 {
     AUTO_FREE char *target = NULL;
-    const char *source = repos_in("victim-of-git");
+    const char *source = repos_in("linked-git-of-somebody"); /* no folder of linked-git */
     repos_plain(source);
     make_folder(path);
     ck_assert_int_gt(asprintf(&target, "%s/.git", source), 0);
