@@ -45,7 +45,7 @@ struct ptx_parser {
     size_t instruction_count, variable_count; /* of the whole module */
 };
 
-/* ptx_parser.c */
+/* ptx_names.c: tokens and names */
 void ptx_fail(struct ptx_parser *parser, unsigned line, const char *format, ...) PRINTF_LIKE(3, 4);
 void ptx_fail_memory(struct ptx_parser *parser);
 /* "expected X, found Y" at the current token. */
@@ -58,15 +58,19 @@ void ptx_declare(struct ptx_parser *parser, struct ptx_symbol *symbol);
 struct ptx_symbol *ptx_symbol_new(struct ptx_parser *parser, enum ptx_symbol_kind kind,
                                   const struct ptx_token *token);
 bool ptx_at(const struct ptx_parser *parser, char punctuation);
+bool ptx_token_is(const struct ptx_token *token, const char *text);
 bool ptx_at_dotted(const struct ptx_parser *parser, const char *text);
 bool ptx_accept(struct ptx_parser *parser, char punctuation);
 void ptx_require(struct ptx_parser *parser, char punctuation);
 uint64_t ptx_require_integer(struct ptx_parser *parser, uint64_t max, const char *what);
 void ptx_skip_balanced(struct ptx_parser *parser, char open, char close);
+
+/* ptx_directives.c */
 void ptx_parse_location(struct ptx_parser *parser);
 void ptx_parse_pragma(struct ptx_parser *parser);
+void ptx_parse_file(struct ptx_parser *parser);
 
-/* ptx_declare.c */
+/* ptx_constant.c */
 struct ptx_constant {
     bool is_float, is_float32;
     uint64_t value; /* bits */
@@ -76,9 +80,18 @@ struct ptx_constant {
     uint64_t mask; /* 0: none */
 };
 struct ptx_constant ptx_parse_constant(struct ptx_parser *parser, unsigned depth);
+
+/* ptx_declare.c */
 /* True when the current token is .reg, .global and the like. */
 bool ptx_at_space(const struct ptx_parser *parser);
+/* Gives a register its numbers in the function that is being parsed. */
+void ptx_number_register(struct ptx_parser *parser, struct ptx_symbol *symbol);
 /* One or more declarators up to and with the ';'. */
+void ptx_parse_declaration(struct ptx_parser *parser, bool is_extern);
+/* "(" .param … ")": NULL-safe, adds to the list. In a prototype, names are not declared. */
+void ptx_parse_parameters(struct ptx_parser *parser, struct ptx_symbol ***list, size_t *count,
+                          bool is_return, bool prototype);
+
 /* ptx_operand.c. `budget`: how many more operands the instruction may have. */
 struct ptx_operand_list {
     struct ptx_operand *items;
@@ -87,13 +100,6 @@ struct ptx_operand_list {
 struct ptx_operand ptx_parse_operand(struct ptx_parser *parser, unsigned depth, size_t *budget);
 void ptx_add_operand(struct ptx_parser *parser, struct ptx_operand_list *list,
                      const struct ptx_operand *operand);
-
-/* Gives a register its numbers in the function that is being parsed. */
-void ptx_number_register(struct ptx_parser *parser, struct ptx_symbol *symbol);
-void ptx_parse_declaration(struct ptx_parser *parser, bool is_extern);
-/* "(" .param … ")": NULL-safe, adds to the list. In a prototype, names are not declared. */
-void ptx_parse_parameters(struct ptx_parser *parser, struct ptx_symbol ***list, size_t *count,
-                          bool is_return, bool prototype);
 
 /* ptx_body.c */
 void ptx_parse_body(struct ptx_parser *parser);

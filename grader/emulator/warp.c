@@ -1,12 +1,5 @@
-/* warp.c - one warp: running its groups of lanes, and how they part and meet. See machine.h.
- *
- * Lanes that part at a branch meet again at its immediate post-dominator, where the first to arrive
- * wait. Often they can meet earlier: where some return or leave two loops at once, the end of the
- * inner loop post-dominates nothing, yet the hardware brings the others together there. So of the
- * groups that are ready the one that is least far in the program goes first, and takes along those
- * that it comes across (meet_early). As on hardware since Volta, nobody waits for ever: when no
- * group of the warp can go on, or one has run for very long, the waiting lanes are let go on their
- * own (warp_release). */
+/* warp.c - one warp: running its groups of lanes, branches, calls and ends. How they part and meet:
+ * meet.c. See machine.h. */
 #include "emulator/machine.h"
 
 /* After this many instructions another warp gets a turn … */
@@ -25,98 +18,6 @@ void warp_activate(struct warp *warp, struct group *group)
     warp->active = group->mask;
     warp->local_top =
         group->frame->local_base + group->frame->program->local_bytes + group->frame->taken_bytes;
-}
-
-/* ---- Meeting -------------------------------------------------------------------------------- */
-
-static struct group *free_group(struct warp *warp)
-{
-    for (unsigned i = 0; i < LANES; ++i)
-        if (warp->groups[i].state == GROUP_FREE)
-            return &warp->groups[i];
-    return NULL; /* cannot be: masks are disjoint and not empty */
-}
-
-static struct record *free_record(struct warp *warp)
-{
-    for (unsigned i = 0; i < RECORDS; ++i)
-        if (!warp->records[i].used)
-            return &warp->records[i];
-    return NULL;
-}
-
-/* Where a group goes on that has met the others. */
-static const struct op *meeting_op(const struct record *record)
-{
-    const struct program *program = record->frame->program;
-    return record->block == NO_BLOCK ? &program->ops[program->op_count - 1]
-                                     : &program->ops[program->blocks[record->block].op];
-}
-
-/* The lanes that wait at a record become a group of their own. */
-static void wake(struct warp *warp, struct record *record)
-{
-    struct group *group = free_group(warp);
-    warp->others = true;
-    *group = (struct group){.state = GROUP_READY,
-                            .mask = record->arrived,
-                            .next = meeting_op(record),
-                            .frame = record->frame,
-                            .record = record->parent};
-    record->expected &= ~record->arrived;
-    record->arrived = 0;
-}
-
-static void settle_record(struct warp *warp, struct record *record)
-{
-    if (record->arrived != 0 && record->arrived == record->expected)
-        wake(warp, record);
-    if (record->expected == 0)
-        record->used = false;
-}
-
-/* Lanes that will not come any more. */
-static void forget_lanes(struct warp *warp, struct record *record, uint32_t mask)
-{
-    while (record != NULL) {
-        struct record *parent = record->parent;
-        record->expected &= ~mask;
-        settle_record(warp, record);
-        record = parent;
-    }
-}
-
-/* The running group has come to where its record wants it. True: all are here, and it goes on as
- * one; false: it waits. */
-static bool arrive(struct warp *warp)
-{
-    struct group *group = warp->group;
-    struct record *record = group->record;
-    record->arrived |= group->mask;
-    if (record->arrived != record->expected) {
-        group->state = GROUP_FREE;
-        return false;
-    }
-    group->mask = warp->active = record->arrived;
-    group->record = record->parent;
-    record->used = false;
-    return true;
-}
-
-/* Lets lanes go that wait for others. False: there are none. */
-bool warp_release(struct warp *warp)
-{
-    bool any = false;
-    for (unsigned i = 0; i < RECORDS; ++i) {
-        struct record *record = &warp->records[i];
-        if (record->used && record->arrived != 0) {
-            wake(warp, record);
-            if (record->expected == 0)
-                record->used = false;
-            any = true;
-        }
-    }
-    return any;
 }
 
 /* ---- Running -------------------------------------------------------------------------------- */
@@ -229,41 +130,12 @@ static const struct op *take_turns(struct warp *warp, const struct op *op)
     return NULL;
 }
 
-/* At the beginning of a block: takes along the groups that are to begin it, too. True: another
- * group is less far in this function, and goes first. Not where lanes poll, which may wait for one
- * another, and not in every second slice: a group that never ends must not stop the others. */
-static bool meet_early(struct warp *warp, const struct op *op)
-{
-    struct group *group = warp->group;
-    const struct block *block = op->detail;
-    warp->others = false;
-    for (unsigned i = 0; i < LANES; ++i) {
-        struct group *other = &warp->groups[i];
-        if (other == group || other->state != GROUP_READY)
-            continue;
-        if (other->next == op && other->frame == group->frame && other->record == group->record &&
-            !block->is_way_out) {
-            group->mask |= other->mask;
-            warp->active = group->mask;
-            other->state = GROUP_FREE;
-            continue;
-        }
-        warp->others = true;
-        if (other->frame == group->frame && other->next < op && !warp->polls && !warp->in_turn) {
-            group->next = op;
-            warp->turn = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 const struct op *warp_enter_block(struct warp *warp, const struct op *op)
 {
     const struct group *group = warp->group;
     while (group->record != NULL && group->record->block == op->target &&
            group->record->frame == warp->frame)
-        if (!arrive(warp))
+        if (!meet_arrive(warp))
             return NULL;
     if (warp->others && meet_early(warp, op))
         return NULL;
@@ -287,33 +159,6 @@ const struct op *warp_enter_block(struct warp *warp, const struct op *op)
 
 /* ---- Branches ------------------------------------------------------------------------------- */
 
-/* The lanes of `away` go on at `target`, the rest of the running group as it is; they meet at block
- * `meets`. */
-static void split(struct warp *warp, uint32_t away, const struct op *target, uint32_t meets)
-{
-    struct group *group = warp->group;
-    struct record *record = group->record;
-    ++warp->runner->counters.divergent_branches;
-    if (record == NULL || record->block != meets || record->frame != warp->frame) {
-        struct record *fresh = free_record(warp);
-        if (fresh != NULL) { /* else they meet where the enclosing paths do */
-            *fresh = (struct record){.parent = record,
-                                     .frame = warp->frame,
-                                     .block = meets,
-                                     .expected = group->mask,
-                                     .used = true};
-            record = fresh;
-        }
-    }
-    struct group *other = free_group(warp);
-    warp->others = true;
-    *other = (struct group){
-        .state = GROUP_READY, .mask = away, .next = target, .frame = warp->frame, .record = record};
-    group->record = record;
-    group->mask &= ~away;
-    warp->active = group->mask;
-}
-
 const struct op *warp_branch(struct warp *warp, const struct op *op)
 {
     uint32_t predicate;
@@ -324,7 +169,7 @@ const struct op *warp_branch(struct warp *warp, const struct op *op)
         return op + 1;
     if (taken == warp->active)
         return op->detail;
-    split(warp, taken, op->detail, op->e);
+    meet_part(warp, taken, op->detail, op->e);
     return op + 1;
 }
 
@@ -360,7 +205,7 @@ const struct op *warp_branch_indexed(struct warp *warp, const struct op *op)
                                       : &program->ops[program->blocks[targets[index]].op];
         if (same == warp->active)
             return target;
-        split(warp, same, target, op->e);
+        meet_part(warp, same, target, op->e);
     }
 }
 
@@ -377,7 +222,7 @@ static void leave(struct warp *warp, uint32_t mask)
     struct record *record = warp->group->record;
     struct frame *frame = warp->frame;
     warp->group->state = GROUP_FREE;
-    forget_lanes(warp, record, mask);
+    meet_forget(warp, record, mask);
     while (frame != NULL && frame->mask == 0) {
         struct frame *parent = frame->parent;
         frame_close(warp, frame);
@@ -432,13 +277,13 @@ const struct op *warp_return(struct warp *warp, const struct op *op)
     while (group->record != NULL && group->record->frame == frame) {
         struct record *record = group->record;
         if (record->block == NO_BLOCK) {
-            if (!arrive(warp))
+            if (!meet_arrive(warp))
                 return NULL;
             continue;
         }
         group->record = record->parent; /* the function ended on a path that misses the block */
         record->expected &= ~group->mask;
-        settle_record(warp, record);
+        meet_settle(warp, record);
     }
     const struct call *call = frame->call;
     const struct op *next = frame->return_to;
@@ -484,7 +329,7 @@ static const struct program *indirect_target(struct warp *warp, const struct op 
         others |= other != pointer ? UINT32_C(1) << lane : 0;
     }
     if (others != 0)
-        split(warp, others, op, op->e);
+        meet_part(warp, others, op, op->e);
     return target;
 }
 
