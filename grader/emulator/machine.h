@@ -187,6 +187,9 @@ struct runner { /* a block that is under way, and what blocks leave */
     struct shared_shadow shadow;
     uint32_t shared_tag; /* the epoch, in its place in a note */
     bool shared_parts;   /* what is over differs from warp to warp: `order` says it */
+    bool fenced;         /* the block has ordered itself with others */
+    bool stopped;
+    bool goes_on; /* in this round of its warps one did more than look at memory */
     uint32_t order[CAP_BLOCK_THREADS / LANES]
                   [CAP_BLOCK_THREADS / LANES];              /* [a][b]: epochs of b
                                                                 below are over for a */
@@ -197,7 +200,7 @@ struct runner { /* a block that is under way, and what blocks leave */
     } gates[GATES];
     unsigned next_gate;
     uint32_t global_epoch; /* for races.c: barriers so far */
-    bool fenced;           /* the block has ordered itself with others */
+    uint32_t blocks_begun;
     uint32_t block[3];
     uint64_t block_number;
     uint32_t (*tid)[3][LANES];                     /* per warp of a block */
@@ -214,11 +217,8 @@ struct runner { /* a block that is under way, and what blocks leave */
     struct traffic traffic;
     struct emulator_counters counters;
     uint64_t *block_runs; /* per block of the kernel: how often a group entered it */
-    uint32_t blocks_begun;
-    uint64_t changes;                         /* atomics that left another value than they found */
+    uint64_t changes;     /* atomics that left another value than they found */
     uint64_t warps_run, instructions, budget; /* budget: left before asking for more */
-    bool stopped;
-    bool goes_on; /* in this round of its warps one did more than look at memory */
     _Alignas(64) uint8_t scratch[512];
 };
 
