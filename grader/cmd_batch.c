@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include "cmd_batch.h"
-#include "options.h"
+#include "grading_options.h"
 #include "progress.h"
 #include "text.h"
 
@@ -11,9 +11,9 @@
 
 struct command {
     struct batch_options batch;
-    struct machine_options machine;
+    struct grading_options grading;
     const char *roster_path, *override_path, *pushed_path, *zone_text, *deadline_text, *since_text;
-    const char *late_text, *lab_id, *canvas_path, *canvas_column, *gres_text;
+    const char *late_text, *canvas_path, *canvas_column, *gres_text;
     const char *sbatch_options[SBATCH_OPTIONS_MOST];
     const char *students[STUDENTS_MOST];
     char *student_lists[STUDENTS_MOST]; /* owned */
@@ -94,8 +94,7 @@ static const char usage[] =
 /* ---- Options ---------------------------------------------------------------------------------*/
 
 enum {
-    OPT_LAB = OPTIONS_HELP + 1,
-    OPT_OUT,
+    OPT_OUT = GRADING_OWN,
     OPT_DEADLINE,
     OPT_ZONE,
     OPT_LATE,
@@ -109,15 +108,8 @@ enum {
     OPT_SINCE,
     OPT_RETRY,
     OPT_FORCE,
-    OPT_ARCH,
-    OPT_EXECUTOR,
-    OPT_SEED,
     OPT_JOBS,
     OPT_FETCH_JOBS,
-    OPT_NVCC,
-    OPT_SANDBOX,
-    OPT_ELEMENTS,
-    OPT_LAUNCH_SECONDS,
     OPT_OVERRIDE,
     OPT_CANVAS,
     OPT_CANVAS_COLUMN,
@@ -132,7 +124,7 @@ enum {
 
 static const struct option long_options[] = {
     /* clang-format off */
-    {"lab",            required_argument, NULL, OPT_LAB},
+    {"lab",            required_argument, NULL, GRADING_LAB},
     {"out",            required_argument, NULL, OPT_OUT},
     {"deadline",       required_argument, NULL, OPT_DEADLINE},
     {"zone",           required_argument, NULL, OPT_ZONE},
@@ -147,15 +139,15 @@ static const struct option long_options[] = {
     {"since",          required_argument, NULL, OPT_SINCE},
     {"retry",          no_argument,       NULL, OPT_RETRY},
     {"force",          no_argument,       NULL, OPT_FORCE},
-    {"arch",           required_argument, NULL, OPT_ARCH},
-    {"executor",       required_argument, NULL, OPT_EXECUTOR},
-    {"seed",           required_argument, NULL, OPT_SEED},
+    {"arch",           required_argument, NULL, GRADING_ARCH},
+    {"executor",       required_argument, NULL, GRADING_EXECUTOR},
+    {"seed",           required_argument, NULL, GRADING_SEED},
     {"jobs",           required_argument, NULL, OPT_JOBS},
     {"fetch-jobs",     required_argument, NULL, OPT_FETCH_JOBS},
-    {"nvcc",           required_argument, NULL, OPT_NVCC},
-    {"sandbox",        required_argument, NULL, OPT_SANDBOX},
-    {"elements",       required_argument, NULL, OPT_ELEMENTS},
-    {"launch-seconds", required_argument, NULL, OPT_LAUNCH_SECONDS},
+    {"nvcc",           required_argument, NULL, GRADING_NVCC},
+    {"sandbox",        required_argument, NULL, GRADING_SANDBOX},
+    {"elements",       required_argument, NULL, GRADING_ELEMENTS},
+    {"launch-seconds", required_argument, NULL, GRADING_LAUNCH_SECONDS},
     {"override",       required_argument, NULL, OPT_OVERRIDE},
     {"canvas",         required_argument, NULL, OPT_CANVAS},
     {"canvas-column",  required_argument, NULL, OPT_CANVAS_COLUMN},
@@ -207,7 +199,6 @@ static bool keep_text(struct command *c, int option, const char *value)
         int option;
         const char **into;
     } texts[] = {
-        {OPT_LAB, &c->lab_id},
         {OPT_OUT, &c->batch.folder},
         {OPT_DEADLINE, &c->deadline_text},
         {OPT_ZONE, &c->zone_text},
@@ -217,7 +208,6 @@ static bool keep_text(struct command *c, int option, const char *value)
         {OPT_PATH, &c->batch.path},
         {OPT_SSH_KEY, &c->batch.repo.ssh_key},
         {OPT_SINCE, &c->since_text},
-        {OPT_NVCC, &c->batch.machine.nvcc},
         {OPT_OVERRIDE, &c->override_path},
         {OPT_CANVAS, &c->canvas_path},
         {OPT_CANVAS_COLUMN, &c->canvas_column},
@@ -260,7 +250,6 @@ static int take_slurm_option(struct command *c, int option, const char *value, s
 static int take_option(struct command *c, int option, const char *value, struct error *err)
 {
     struct batch_options *batch = &c->batch;
-    uint64_t number = 0;
     if (keep_text(c, option, value))
         return 0;
     switch (option) {
@@ -281,34 +270,16 @@ static int take_option(struct command *c, int option, const char *value, struct 
     case OPT_PUBLISH:
         c->publish = true;
         return 0;
-    case OPT_ARCH:
-        return choice_parse_archs(batch->machine.archs, &batch->machine.arch_count, value, err);
-    case OPT_EXECUTOR:
-        return choice_parse_executor(&batch->machine.executor, value, err);
-    case OPT_SEED:
-        batch->has_seed = true;
-        return options_number(&batch->seed, "--seed", value, 0, INT64_MAX, "", err);
     case OPT_JOBS:
         return take_count(&batch->jobs, "--jobs", value, 1, 1024, err);
     case OPT_FETCH_JOBS:
         return take_count(&batch->fetch_jobs, "--fetch-jobs", value, 1, 256, err);
-    case OPT_SANDBOX:
-        return sandbox_parse_mode(value, &batch->machine.sandbox)
-                   ? 0
-                   : options_refuse(err, "--sandbox", value, "auto, on or off");
-    case OPT_ELEMENTS:
-        if (options_number(&number, "--elements", value, 1, 16777216, "", err) != 0)
-            return -1;
-        batch->elements = number;
-        return 0;
     case OPT_ENGINE:
     case OPT_PER_TASK:
     case OPT_SBATCH:
         return take_slurm_option(c, option, value, err);
-    case OPT_LAUNCH_SECONDS:
-        return take_count(&batch->machine.launch_seconds, "--launch-seconds", value, 0, 86400, err);
     default:
-        return -1; /* options_next() has filled *err */
+        return grading_options_take(&c->grading, option, value, err);
     }
 }
 
@@ -332,15 +303,20 @@ static int parse_options(struct command *c, int argc, char **argv, struct error 
                                         : "one roster at a time: what is \"%s\"?",
                          argv[argc - 1]);
     c->roster_path = argv[optind];
-    if (c->lab_id == NULL || c->batch.folder == NULL)
+    const char *lab_id = c->grading.submission.lab_id;
+    if (lab_id == NULL || c->batch.folder == NULL)
         return error_set(err, ERROR_USAGE,
                          "%s is missing: spillway batch ROSTER.csv --lab ID "
                          "--out DIR",
-                         c->lab_id == NULL ? "--lab ID" : "--out DIR");
+                         lab_id == NULL ? "--lab ID" : "--out DIR");
     if (c->batch.tag_pattern != NULL && c->batch.choice == REPO_TIP)
         return error_set(err, ERROR_USAGE, "--tag and --head choose different commits: take one");
     if (c->batch.tag_pattern != NULL)
         c->batch.choice = REPO_LAST_TAG;
+    c->batch.machine = c->grading.machine;
+    c->batch.has_seed = c->grading.has_seed;
+    c->batch.seed = c->grading.seed;
+    c->batch.elements = c->grading.elements;
     bool no_gpu = strcmp(c->batch.machine.executor, "emulator") == 0 ||
                   strcmp(c->batch.machine.executor, "none") == 0;
     if (c->gres_text != NULL)
@@ -354,11 +330,11 @@ static int parse_options(struct command *c, int argc, char **argv, struct error 
 
 static int read_lab(struct command *c, struct error *err)
 {
-    c->batch.lab = lab_find(c->lab_id);
+    const char *id = c->grading.submission.lab_id;
+    c->batch.lab = lab_find(id);
     if (c->batch.lab != NULL)
         return 0;
-    return error_set(err, ERROR_USAGE, "there is no lab \"%s\"; `spillway labs` lists them",
-                     c->lab_id);
+    return error_set(err, ERROR_USAGE, "there is no lab \"%s\"; `spillway labs` lists them", id);
 }
 
 static int read_time(struct moment *ret, const char *option, const char *text,
@@ -482,7 +458,8 @@ int cmd_batch(int argc, char **argv)
         error_no_memory(&err);
         return error_report(&err);
     }
-    c->batch.machine = (struct machine_options){.executor = "auto", .sandbox = SANDBOX_ON};
+    c->grading = GRADING_OPTIONS;
+    c->grading.machine.sandbox = SANDBOX_ON;
     int status = parse_options(c, argc, argv, &err);
     if (status == 0)
         status = read_lab(c, &err);

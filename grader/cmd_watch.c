@@ -7,14 +7,12 @@
 #include "commands.h"
 
 #include <pthread.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "files.h"
+#include "grading_options.h"
 #include "memory.h"
-#include "options.h"
 #include "out_text.h"
-#include "pipeline.h"
 #include "process.h"
 #include "progress.h"
 #include "watch.h"
@@ -45,105 +43,34 @@ static const char usage[] =
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-struct watch_options {
-    struct submission_options submission;
-    struct machine_options machine;
-    bool has_seed;
-    uint64_t seed;
-};
-
-enum {
-    OPT_LAB = OPTIONS_HELP + 1,
-    OPT_ARCH,
-    OPT_EXECUTOR,
-    OPT_SEED,
-    OPT_SANDBOX,
-    OPT_NVCC,
-    OPT_THREADS,
-    OPT_LAUNCH_SECONDS
-};
-
-static int take_small(unsigned *out, const char *name, const char *value, unsigned most,
-                      struct error *err)
-{
-    uint64_t number = 0;
-    if (options_number(&number, name, value, 0, most, "", err) != 0)
-        return -1;
-    *out = (unsigned)number;
-    return 0;
-}
-
-static int take_option(struct watch_options *options, int option, const char *value,
-                       struct error *err)
-{
-    static const char *const executors[] = {"auto", "gpu", "emulator", "none"};
-    struct machine_options *machine = &options->machine;
-    switch (option) {
-    case OPT_LAB:
-        options->submission.lab_id = value;
-        return 0;
-    case OPT_ARCH:
-        return choice_parse_archs(machine->archs, &machine->arch_count, value, err);
-    case OPT_EXECUTOR:
-        machine->executor = value;
-        for (size_t i = 0; i < COUNT_OF(executors); ++i)
-            if (strcmp(value, executors[i]) == 0)
-                return 0;
-        return options_refuse(err, "--executor", value, "auto, gpu, emulator or none");
-    case OPT_SEED:
-        options->has_seed = true;
-        return options_number(&options->seed, "--seed", value, 0, INT64_MAX, "", err);
-    case OPT_SANDBOX:
-        return sandbox_parse_mode(value, &machine->sandbox)
-                   ? 0
-                   : options_refuse(err, "--sandbox", value, "auto, on or off");
-    case OPT_NVCC:
-        machine->nvcc = value;
-        return 0;
-    case OPT_THREADS:
-        return take_small(&machine->threads, "--threads", value, 256, err);
-    case OPT_LAUNCH_SECONDS:
-        return take_small(&machine->launch_seconds, "--launch-seconds", value, 86400, err);
-    default:
-        return -1; /* options_next() has filled *err */
-    }
-}
-
 /* Returns 1 after --help was printed, 0 to go on, -1 with *err. */
-static int parse_options(struct watch_options *options, int argc, char **argv, struct error *err)
+static int parse_options(struct grading_options *options, int argc, char **argv, struct error *err)
 {
     static const struct option table[] = {
-        {"lab", required_argument, NULL, OPT_LAB},
-        {"arch", required_argument, NULL, OPT_ARCH},
-        {"executor", required_argument, NULL, OPT_EXECUTOR},
-        {"seed", required_argument, NULL, OPT_SEED},
-        {"sandbox", required_argument, NULL, OPT_SANDBOX},
-        {"nvcc", required_argument, NULL, OPT_NVCC},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"launch-seconds", required_argument, NULL, OPT_LAUNCH_SECONDS},
+        {"lab", required_argument, NULL, GRADING_LAB},
+        {"arch", required_argument, NULL, GRADING_ARCH},
+        {"executor", required_argument, NULL, GRADING_EXECUTOR},
+        {"seed", required_argument, NULL, GRADING_SEED},
+        {"sandbox", required_argument, NULL, GRADING_SANDBOX},
+        {"nvcc", required_argument, NULL, GRADING_NVCC},
+        {"threads", required_argument, NULL, GRADING_THREADS},
+        {"launch-seconds", required_argument, NULL, GRADING_LAUNCH_SECONDS},
         {"help", no_argument, NULL, OPTIONS_HELP},
         {NULL, 0, NULL, 0},
     };
-    uint32_t drawn = 0;
-    *options = (struct watch_options){.submission.directory = ".", .machine.executor = "auto"};
+    *options = GRADING_OPTIONS;
     optind = 0;
     for (int option; (option = options_next(argc, argv, table, "watch", err)) != OPTIONS_END;) {
         if (option == OPTIONS_HELP) {
             (void)fputs(usage, stdout);
             return 1;
         }
-        if (take_option(options, option, optarg, err) != 0)
+        if (grading_options_take(options, option, optarg, err) != 0)
             return -1;
     }
-    if (argc - optind > 1)
-        return error_set(err, ERROR_USAGE, "one folder at a time: what is \"%s\"?",
-                         argv[optind + 1]);
-    if (optind < argc)
-        options->submission.directory = argv[optind];
-    if (!options->has_seed && getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot draw a random seed");
-    options->seed = options->has_seed ? options->seed : drawn;
-    return 0;
+    return grading_options_folder(options, argc, argv, err) == 0
+               ? grading_options_draw_seed(options, err)
+               : -1;
 }
 
 /* ---- A session ------------------------------------------------------------------------------- */
@@ -156,7 +83,7 @@ struct state {
 };
 
 struct session {
-    struct watch_options options;
+    struct grading_options options;
     struct machine machine;
     const struct lab *lab;
     struct numbers numbers;
