@@ -3,7 +3,9 @@
 #include <stdarg.h>
 
 #include "demangle.h"
+#include "diagnostics.h"
 #include "entries.h"
+#include "remedies.h"
 #include "text.h"
 
 static void object(struct audit *audit, const char *word, const char *remedy, const char *format,
@@ -125,25 +127,33 @@ static void judge_variables(struct audit *out, const struct ptx_module *module)
     }
 }
 
+/* What to try when the source does not become PTX; NULL: what the lab says. */
+static const char *remedy_for_source(const struct build_target *target)
+{
+    char first[400];
+    if (strncmp(target->problem, "the file ", strlen("the file ")) == 0)
+        return "Begin again with the starter's file, and make your edits in that.";
+    if (target->error_line == 0)
+        return NULL;
+    diagnostics_first_error(first, sizeof first, "", bytes_text(&target->words));
+    const char *remedy = remedy_for_compiler(first);
+    return remedy != NULL ? remedy
+                          : "Mend that line, or the one above it, and grade again: later messages "
+                            "often follow from the first.";
+}
+
 void audit_judge(struct audit *out, const struct lab *lab, const struct build_target *target)
 {
     *out = (struct audit){0};
     if (!target->compiled) {
-        bool unusable = strncmp(target->problem, "the file ", strlen("the file ")) == 0;
-        object(out, "",
-               target->error_line > 0
-                   ? "Mend that line, or the one above it, and grade again: later messages often "
-                     "follow from the first."
-               : unusable ? "Begin again with the starter's file, and make your edits in that."
-                          : NULL,
-               "%s: %s", lab->source_name, target->problem);
+        object(out, "", remedy_for_source(target), "%s: %s", lab->source_name, target->problem);
         return;
     }
     judge_entries(out, lab, target->module);
     judge_pragmas(out, lab, target->module);
     judge_variables(out, target->module);
     if (!target->image.assembled)
-        object(out, "", NULL, "%s", target->image.problem);
+        object(out, "", remedy_for_compiler(target->image.problem), "%s", target->image.problem);
 }
 
 bool audit_blames(const struct audit *audit, const struct ptx_function *function)

@@ -131,53 +131,93 @@ static void show_list(const struct climb *climb)
 
 /* ---- What was measured ---- */
 
-/* What was measured of a kernel; NULL: nothing. */
-static const struct memory_kernel *measured_of(const struct climb *climb, const char *kernel)
+static bool numbers_lost(const struct climb *climb, size_t kernel)
 {
-    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k)
-        if (strcmp(climb->lab->kernels[k].name, kernel) == 0)
-            return climb->memory.kernels[k].known ? &climb->memory.kernels[k] : NULL;
-    return NULL;
+    for (size_t i = 0; i < climb->lab->criterion_count && i < MEMORY_MARKS_MAX; ++i)
+        if (climb->lab->criteria[i].kind == CRITERION_NUMBERS &&
+            climb->lab->criteria[i].kernel == kernel && climb->memory.has_mark[i] &&
+            climb->memory.marks[i] == MARK_FAILED)
+            return true;
+    return false;
 }
 
-static bool fact_holds(const struct memory_kernel *kernel, enum hint_fact fact)
+static bool builds_another(const struct climb *climb)
 {
+    for (size_t k = 0; k < climb->lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k)
+        if (climb->memory.kernels[k].known)
+            return true;
+    return false;
+}
+
+static bool fact_holds(const struct climb *climb, size_t k, enum hint_fact fact)
+{
+    const struct memory_kernel *kernel = &climb->memory.kernels[k];
     int64_t spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;
     switch (fact) {
     case HINT_SPILLS:
-        return spilled > 0;
+        return kernel->known && spilled > 0;
     case HINT_FRAME:
-        return kernel->stack_bytes > 0 && spilled == 0;
+        return kernel->known && kernel->stack_bytes > 0 && spilled == 0;
     case HINT_NO_FRAME:
-        return kernel->stack_bytes == 0;
+        return kernel->known && kernel->stack_bytes == 0;
     case HINT_FAULT:
-        return kernel->fault;
+        return kernel->known && kernel->fault;
+    case HINT_WRONG:
+        return kernel->known && numbers_lost(climb, k);
+    case HINT_MISSING:
+        return !kernel->known && builds_another(climb);
+    case HINT_FACT_COUNT:
+        break;
     }
     return false;
 }
 
+/* The first kernel from `k` on of which the fact holds; the lab's kernel_count: none. */
+static size_t find_kernel(const struct climb *climb, const struct hint_measured *measured, size_t k)
+{
+    const struct lab *lab = climb->lab;
+    bool any = strcmp(measured->kernel, "any") == 0;
+    for (; k < lab->kernel_count && k < MEMORY_KERNELS_MAX; ++k)
+        if ((any || strcmp(lab->kernels[k].name, measured->kernel) == 0) &&
+            fact_holds(climb, k, measured->fact))
+            return k;
+    return lab->kernel_count;
+}
+
 static bool hold(const struct climb *climb, const struct hint_facts *facts)
 {
-    for (size_t i = 0; i < facts->count; ++i) {
-        const struct memory_kernel *kernel = measured_of(climb, facts->items[i].kernel);
-        if (kernel == NULL || !fact_holds(kernel, facts->items[i].fact))
+    for (size_t i = 0; i < facts->count; ++i)
+        if (find_kernel(climb, &facts->items[i], 0) == climb->lab->kernel_count)
             return false;
-    }
     return true;
+}
+
+static void tell_kernel(const struct climb *climb, size_t k)
+{
+    const struct memory_kernel *kernel = &climb->memory.kernels[k];
+    const char *name = climb->lab->kernels[k].name;
+    if (!kernel->known)
+        (void)printf("Your last grading found no kernel %s in the build.\n", name);
+    else
+        (void)printf("Your last grading measured of %s: %lld registers, a frame of\n"
+                     "%lld bytes, %lld bytes of spill stores, %lld of spill loads%s.\n",
+                     name, (long long)kernel->registers, (long long)kernel->stack_bytes,
+                     (long long)kernel->spill_store_bytes, (long long)kernel->spill_load_bytes,
+                     kernel->fault            ? ";\na launch went wrong"
+                     : numbers_lost(climb, k) ? ";\nits results are not those of the reference"
+                                              : "");
 }
 
 static void tell_measured(const struct climb *climb, const struct hint_facts *facts)
 {
-    for (size_t i = 0; i < facts->count; ++i) {
-        const struct memory_kernel *kernel = measured_of(climb, facts->items[i].kernel);
-        if (kernel != NULL)
-            (void)printf("Your last grading measured of %s: %lld registers, a frame of\n"
-                         "%lld bytes, %lld bytes of spill stores, %lld of spill loads%s.\n",
-                         facts->items[i].kernel, (long long)kernel->registers,
-                         (long long)kernel->stack_bytes, (long long)kernel->spill_store_bytes,
-                         (long long)kernel->spill_load_bytes,
-                         kernel->fault ? ";\na launch went wrong" : "");
-    }
+    bool told[MEMORY_KERNELS_MAX] = {false};
+    for (size_t i = 0; i < facts->count; ++i)
+        for (size_t k = 0; (k = find_kernel(climb, &facts->items[i], k)) < climb->lab->kernel_count;
+             ++k) {
+            if (!told[k])
+                tell_kernel(climb, k);
+            told[k] = true;
+        }
 }
 
 /* Shows the first rung for what was measured that was not seen yet. */

@@ -69,13 +69,16 @@ static const struct answer *given(struct verdict *verdict, const struct criterio
     return NULL;
 }
 
-static bool wants_number(struct verdict *verdict, const struct answer *answer, int64_t *number)
+static bool wants_number(struct verdict *verdict, const struct criterion *criterion,
+                         const struct answer *answer, int64_t *number)
 {
     if (answer_number(answer, number))
         return true;
     verdict_set(verdict, MARK_FAILED,
                 "[%s] %s should be a whole number; answers.ini says \"%s\" (line %u)",
                 answer->section, answer->key, answer->value, answer->line);
+    verdict_try(verdict, "Write a whole number, and nothing else. %s",
+                criterion->try_next != NULL ? criterion->try_next : "");
     return false;
 }
 
@@ -129,14 +132,17 @@ static void explain_count(struct verdict *verdict, const struct kernel_facts *fa
         verdict_try(verdict, "Read the block whose mangled name holds exactly %s: %zu%s.",
                     facts->name, strlen(facts->name), facts->name);
     } else if (input->declared_arch.number == 0) {
+        const struct answer *given = answers_find(&input->submission->answers, "build", "arch");
+        bool blank = given == NULL || given->value[0] == '\0';
         verdict_try(verdict,
-                    "Write into [build] arch what you built for: since it is blank, the "
-                    "count was compared with %s.",
-                    arch);
+                    "Write into [build] arch what you built for, a name like sm_75: since it is "
+                    "%s%s%s, the count was compared with %s.",
+                    blank ? "blank" : "\"", blank ? "" : given->value, blank ? "" : "\"", arch);
     } else {
         verdict_try(verdict,
                     "Save the source, build it once more for %s with -Xptxas -v, and copy "
-                    "the number after \"Used\": each edit may change it.",
+                    "the number after \"Used\": each edit may change it. If you built for another "
+                    "one, write that into [build] arch.",
                     arch);
     }
 }
@@ -147,7 +153,7 @@ void criteria_reported_count(struct verdict *verdict, const struct criterion *cr
     char arch[ARCH_NAME_BYTES];
     const struct answer *answer = given(verdict, criterion, input);
     int64_t number = 0;
-    if (answer == NULL || !wants_number(verdict, answer, &number))
+    if (answer == NULL || !wants_number(verdict, criterion, answer, &number))
         return;
     if (input->declared == NULL) {
         verdict_set(verdict, MARK_SKIPPED,
@@ -235,7 +241,7 @@ static void compare_answer(struct verdict *verdict, const struct criterion *crit
                            const struct answer *answer, const struct answer_key *key)
 {
     int64_t number = 0;
-    if (key->kind == KEY_NUMBER && !wants_number(verdict, answer, &number))
+    if (key->kind == KEY_NUMBER && !wants_number(verdict, criterion, answer, &number))
         return;
     if (key->kind == KEY_NUMBER ? number == key->number
                                 : strcasecmp(answer->value, key->word) == 0) {
@@ -246,6 +252,8 @@ static void compare_answer(struct verdict *verdict, const struct criterion *crit
                     "\"%s\" (answers.ini, line %u) is none of the answers: ", answer->value,
                     answer->line);
         append_choices(&verdict->message, criterion->words);
+        if (strchr("\"'`", answer->value[0]) != NULL)
+            verdict_try(verdict, "Write the word without quotation marks.");
     } else {
         bool word = key->kind == KEY_WORD;
         verdict_set(verdict, MARK_FAILED, "you answered %s%s%s (answers.ini, line %u); %s",

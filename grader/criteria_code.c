@@ -54,8 +54,8 @@ void criteria_build(struct verdict *verdict, const struct criterion *criterion,
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* "right at shift 0, 1 and 7; wrong at 63" over all launches of the kernel that came to an end;
- * nothing when they all went the same way, or take no scalar. */
-static void tell_scalars(struct verdict *verdict, const struct criterion *criterion,
+ * nothing, and false, when they all went the same way, or take no scalar. */
+static bool tell_scalars(struct verdict *verdict, const struct criterion *criterion,
                          const struct rubric_input *input)
 {
     const struct lab *lab = input->lab;
@@ -65,21 +65,42 @@ static void tell_scalars(struct verdict *verdict, const struct criterion *criter
         if (kernel->arguments[i].role == ARGUMENT_SCALAR)
             name = kernel->arguments[i].name;
     if (name == NULL)
-        return;
+        return false;
+    size_t right_count = 0, wrong_count = 0;
+    int64_t last_right = 0;
     char room[2][500];
     struct bytes right = bytes_in(room[0], sizeof room[0]);
     struct bytes wrong = bytes_in(room[1], sizeof room[1]);
     for (size_t i = 0; i < lab->case_count; ++i) {
         enum case_status status = input->result->outcomes[i].status;
         struct bytes *list = status == CASE_EQUAL ? &right : &wrong;
-        if (lab->cases[i].kernel == criterion->kernel &&
-            (status == CASE_EQUAL || status == CASE_WRONG))
-            bytes_printf(list, "%s%lld", list->length > 0 ? ", " : "",
-                         (long long)input->numbers->cases[i].scalar);
+        int64_t scalar = input->numbers->cases[i].scalar;
+        if (lab->cases[i].kernel != criterion->kernel ||
+            (status != CASE_EQUAL && status != CASE_WRONG))
+            continue;
+        bytes_printf(list, "%s%lld", list->length > 0 ? ", " : "", (long long)scalar);
+        ++*(status == CASE_EQUAL ? &right_count : &wrong_count);
+        last_right = status == CASE_EQUAL ? scalar : last_right;
     }
-    if (right.length > 0 && wrong.length > 0)
-        bytes_printf(&verdict->message, "\nThe kernel is right at %s %s, and wrong at %s", name,
-                     bytes_text(&right), bytes_text(&wrong));
+    if (right_count == 0 || wrong_count == 0)
+        return false;
+    bytes_printf(&verdict->message, "\nThe kernel is right at %s %s, and wrong at %s", name,
+                 bytes_text(&right), bytes_text(&wrong));
+    if (right_count == 1 && wrong_count > 1 && last_right != 0)
+        bytes_printf(&verdict->message, ": is %lld written into it, in the place of %s?",
+                     (long long)last_right, name);
+    return true;
+}
+
+/* The index of a buffer went too far; not that of an array of the kernel's own. */
+static bool left_a_buffer(const struct case_outcome *outcome)
+{
+    const struct run_launch_result *launch = outcome->launch;
+    return launch != NULL && launch->status == RUN_FAULTED &&
+           (strcmp(launch->fault.kind, "out of bounds") == 0 ||
+            strcmp(launch->fault.kind, "illegal address") == 0) &&
+           strstr(launch->fault.text, "its local memory") == NULL &&
+           strstr(launch->fault.text, "its shared memory") == NULL;
 }
 
 void criteria_numbers(struct verdict *verdict, const struct criterion *criterion,
@@ -87,6 +108,7 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
 {
     verdict_set(verdict, MARK_PASSED, "%s", "");
     size_t wrong = 0, launched = 0;
+    bool out_of_buffer = false;
     for (size_t i = criterion->first_case; i < criterion->first_case + criterion->case_count; ++i) {
         const struct case_outcome *outcome = &input->result->outcomes[i];
         /* A wrong answer outweighs trouble of ours at another launch. */
@@ -100,13 +122,15 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
             continue;
         verdict_set(verdict, status, "%s", outcome->problem);
         verdict_try(verdict, "%s", outcome->remedy);
+        out_of_buffer = left_a_buffer(outcome);
         verdict->line = outcome->launch != NULL ? outcome->launch->fault.line : 0;
     }
     if (wrong > 1 && launched > 0)
         bytes_printf(&verdict->message, "\n(%zu of %zu launches went wrong)", wrong,
                      criterion->case_count);
-    if (wrong > 0)
-        tell_scalars(verdict, criterion, input);
+    /* The guard is right when another scalar is: what the scalar leads to is not. */
+    if (wrong > 0 && tell_scalars(verdict, criterion, input) && out_of_buffer)
+        verdict_try(verdict, "%s", criterion->try_next);
     if (verdict->status != MARK_PASSED || criterion->equal_to_case < 0)
         return;
     size_t other = (size_t)criterion->equal_to_case;
@@ -137,13 +161,20 @@ static bool judge_frame(struct verdict *verdict, const struct criterion *criteri
                 criterion->arithmetic != NULL ? criterion->arithmetic : "",
                 criterion->arithmetic != NULL ? " = " : "", (long long)expected,
                 arch_name(facts->arch, "sm_", arch), (long long)seen);
-    if (seen == 0) {
-        bytes_append_text(
-            &verdict->message,
-            ": every index was known when it was compiled, so the array was dissolved "
-            "into registers");
-        verdict_try(verdict, "Let the argument reach the index with which the array is read: only "
-                             "what is known at run time alone forces the array into memory.");
+    if (seen == 0 && facts->shared_bytes > 0) {
+        bytes_printf(&verdict->message,
+                     "; the kernel has %lld bytes of shared memory instead, of which a block has "
+                     "one copy",
+                     (long long)facts->shared_bytes);
+        verdict_try(verdict, "Declare the array without __shared__: each thread needs its own.");
+    } else if (seen == 0) {
+        bytes_append_text(&verdict->message,
+                          ": the compiler could tell which element each step reads, so the array "
+                          "was dissolved into registers");
+        verdict_try(verdict,
+                    "Let the argument reach the index with which the array is read, beside "
+                    "the tap: only what is known at run time alone forces the array into "
+                    "memory.");
     } else if (spilled > 0) {
         bytes_printf(&verdict->message, ", and spills of %lld bytes beside the array",
                      (long long)spilled);

@@ -136,10 +136,9 @@ static int open_text(struct parser *parser, int state)
 
 const char *hints_fact_word(enum hint_fact fact)
 {
-    static const char *const words[] = {[HINT_SPILLS] = "spills",
-                                        [HINT_FRAME] = "frame",
-                                        [HINT_NO_FRAME] = "no-frame",
-                                        [HINT_FAULT] = "fault"};
+    static const char *const words[] = {
+        [HINT_SPILLS] = "spills", [HINT_FRAME] = "frame", [HINT_NO_FRAME] = "no-frame",
+        [HINT_FAULT] = "fault",   [HINT_WRONG] = "wrong", [HINT_MISSING] = "missing"};
     return words[fact];
 }
 
@@ -152,12 +151,12 @@ static int read_measured(struct parser *parser, struct hint_measured *out, const
     if (name == 0 || name > HINTS_KERNEL_MAX)
         return refuse(parser, "expected `if KERNEL FACT`");
     memcpy(out->kernel, text, name);
-    for (int fact = HINT_SPILLS; fact <= HINT_FAULT; ++fact)
+    for (int fact = HINT_SPILLS; fact < HINT_FACT_COUNT; ++fact)
         if (is_word(blank + 1, length - name - 1, hints_fact_word((enum hint_fact)fact))) {
             out->fact = (enum hint_fact)fact;
             return 0;
         }
-    return refuse(parser, "a fact is `spills`, `frame`, `no-frame` or `fault`");
+    return refuse(parser, "a fact is `spills`, `frame`, `no-frame`, `fault`, `wrong` or `missing`");
 }
 
 /* What follows "if ". */

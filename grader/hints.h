@@ -14,8 +14,9 @@
  *       The text.
  *
  * FACTS are one or more of `KERNEL FACT`, parted by ` and `: what the last grading measured of the
- * kernel. FACT is `spills`, `frame` (local memory without a spill), `no-frame`, or `fault` (a
- * launch that was refused or went wrong).
+ * kernel, or of `any` one. FACT is `spills`, `frame` (local memory without a spill), `no-frame`,
+ * `fault` (a launch that was refused or went wrong), `wrong` (a mark for its numbers was lost), or
+ * `missing` (the build had others, but not this one).
  *
  * An item needs a title and at least one hint. ID is made of a-z, 0-9, '-' and '_'. By convention
  * it is the group of a mark ("question2" for question2.percent_lost), so that whoever loses a mark
@@ -38,11 +39,19 @@
 #define HINTS_MARK_MAX 95
 #define HINTS_FACTS_MAX 4 /* behind one `if` */
 
-enum hint_fact { HINT_SPILLS, HINT_FRAME, HINT_NO_FRAME, HINT_FAULT };
+enum hint_fact {
+    HINT_SPILLS,
+    HINT_FRAME,
+    HINT_NO_FRAME,
+    HINT_FAULT,
+    HINT_WRONG,
+    HINT_MISSING,
+    HINT_FACT_COUNT
+};
 
 struct hint_facts { /* all of them have to hold */
     struct hint_measured {
-        char kernel[HINTS_KERNEL_MAX + 1];
+        char kernel[HINTS_KERNEL_MAX + 1]; /* or "any" */
         enum hint_fact fact;
     } items[HINTS_FACTS_MAX];
     size_t count;

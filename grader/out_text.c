@@ -214,16 +214,18 @@ static const char *status_colour(enum mark_status status)
     return colours[status];
 }
 
+/* `brief`: of a mark that only waits for the build a line is enough, since that of the build says
+ * all there is. */
 static void write_mark(struct bytes *out, const struct grade *grade, const struct mark *mark,
-                       bool colour)
+                       bool colour, bool brief)
 {
     const struct criterion *criterion = mark->criterion;
-    bytes_printf(out, "%s%-5s%s %2d/%-2d  %s\n", colour ? status_colour(mark->status) : "",
+    brief = brief && mark->waits;
+    bytes_printf(out, "%s%-5s%s %2d/%-2d  %s%s\n", colour ? status_colour(mark->status) : "",
                  status_label(mark->status), colour ? "\033[0m" : "", mark->points,
-                 criterion->points, criterion->id);
-    if (mark->status == MARK_PASSED) {
+                 criterion->points, criterion->id, brief ? ", waits for the build" : "");
+    if (mark->status == MARK_PASSED || brief)
         return;
-    }
     wrap_text(out, 6, "", criterion->title);
     if (mark->message[0] != '\0')
         wrap_text(out, 6, "seen:  ", mark->message);
@@ -271,7 +273,7 @@ void out_text_write(struct bytes *out, const struct grade *grade,
     for (size_t i = 0; i < grade->mark_count; ++i)
         if (options->only == NULL ||
             strncmp(grade->marks[i].criterion->id, options->only, strlen(options->only)) == 0)
-            write_mark(out, grade, &grade->marks[i], options->colour);
+            write_mark(out, grade, &grade->marks[i], options->colour, options->only == NULL);
     write_printed(out, grade);
     if (grade->note_count > 0)
         bytes_append_text(out, "\nNotes, without points:\n");

@@ -34,8 +34,9 @@ static const struct {
     {"launch refused", "Bound the kernel for as many threads as a block is launched with, and no "
                        "tighter: a block's registers must fit the SM too."},
     {"out of memory", "Make the array smaller: every thread that can be resident gets its own copy."},
-    {"shared memory race", "Put a __syncthreads() between what one thread writes to shared memory "
-                           "and what another reads."},
+    {"shared memory race", "If each thread is to have values of its own, declare them without "
+                           "__shared__. If threads are to share them, put a __syncthreads() between "
+                           "what one writes and what another reads."},
     {"global memory race", "Let each element be written by one thread only."},
     {"barrier divergence", "Let every thread of the block reach the same __syncthreads(): none inside "
                            "an `if` that only some threads enter."},
@@ -50,13 +51,44 @@ static const struct {
     /* clang-format on */
 };
 
+/* Messages that name what nvcc stumbled over, not what somebody did. */
+static const struct {
+    const char *said; /* a part of the error */
+    const char *remedy;
+} compiler_remedies[] = {
+    /* clang-format off */
+    {"attributes are not permitted in a function definition",
+     "Put __launch_bounds__(…) between `void` and the kernel's name: behind the parameters it is not "
+     "allowed."},
+    {"incomplete type \"void\"",
+     "Compare the word behind `void` with __launch_bounds__, letter by letter: one that nvcc does not "
+     "know is taken for the name of a variable."},
+    {"is undefined",
+     "Compare that name with where it is declared, letter by letter; small and capital letters differ."},
+    {"uses too much shared data",
+     "Declare an array of which each thread needs its own without __shared__: it then lies in registers "
+     "or local memory."},
+    {"expected a",
+     "Mend that line, or the one above it: what is missing, a semicolon or a parenthesis, often belongs "
+     "at the end of the one above."},
+    /* clang-format on */
+};
+
+const char *remedy_for_compiler(const char *first_error)
+{
+    for (size_t i = 0; i < COUNT_OF(compiler_remedies); ++i)
+        if (strstr(first_error, compiler_remedies[i].said) != NULL)
+            return compiler_remedies[i].remedy;
+    return NULL;
+}
+
 const char *remedy_for_fault(const char *kind, const char *text)
 {
     if (strcmp(kind, "out of bounds") == 0 &&
         (strstr(text, "its local memory") != NULL || strstr(text, "its shared memory") != NULL))
         return "An index left the array that the kernel itself declares: take it modulo the "
-               "array's "
-               "length, and see that it is never negative.";
+               "array's length, all of it, as in (a + b) % LENGTH, and see that it is never "
+               "negative.";
     for (size_t i = 0; i < COUNT_OF(remedies); ++i)
         if (strcmp(remedies[i].kind, kind) == 0)
             return remedies[i].remedy;

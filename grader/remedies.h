@@ -8,4 +8,7 @@
  * without one. */
 const char *remedy_for_fault(const char *kind, const char *text);
 
+/* For the first error of nvcc or ptxas; NULL for one that speaks for itself. */
+const char *remedy_for_compiler(const char *first_error);
+
 #endif

@@ -121,6 +121,24 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(value);
 }
 
+/* A line is enough of what only waits for the build, but where the build's own mark is left out. */
+START_TEST(what_waits_for_the_build_is_brief)
+{
+    situation_start(&s);
+    not_built();
+    situation_judge(&s);
+    struct bytes whole = page_of(&s.grade, &(struct out_text_options){0});
+    struct bytes part = page_of(&s.grade, &(struct out_text_options){.only = "code"});
+    ck_assert_ptr_nonnull(
+        strstr(bytes_text(&whole), "code.frame, waits for the build\nFAIL   0/16  code.spills,"));
+    ck_assert_ptr_null(strstr(bytes_text(&part), "waits for the build\n"));
+    ck_assert_ptr_nonnull(strstr(bytes_text(&part), "code.frame\n      a frame\n      seen:  "));
+    bytes_release(&whole);
+    bytes_release(&part);
+    situation_release(&s);
+}
+END_TEST
+
 START_TEST(totals_are_equal)
 {
     static const struct {
@@ -141,9 +159,10 @@ START_TEST(totals_are_equal)
         char line[200];
         for (size_t k = 0; k < COUNT_OF(words); ++k)
             if (strcmp(status, words[k].status) == 0)
-                (void)snprintf(line, sizeof line, "\n%-5s %2d/%-2d  %s\n", words[k].word,
+                (void)snprintf(line, sizeof line, "\n%-5s %2d/%-2d  %s%s\n", words[k].word,
                                int_of(mark, "points"), int_of(mark, "max_points"),
-                               text_of(mark, "id"));
+                               text_of(mark, "id"),
+                               s.grade.marks[i].waits ? ", waits for the build" : "");
         ck_assert_msg(strstr(bytes_text(&page), line) != NULL, "%s is not in:\n%s", line,
                       bytes_text(&page));
         points += int_of(mark, "points");
@@ -451,6 +470,7 @@ Suite *suite_out(void)
     Suite *suite = suite_create("out");
     TCase *tests = tcase_create("out");
     tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, what_waits_for_the_build_is_brief);
     tcase_add_loop_test(tests, totals_are_equal, 0, COUNT_OF(grades));
     tcase_add_loop_test(tests, the_page_is_plain, 0, COUNT_OF(grades));
     tcase_add_test(tests, colour_only_repeats);

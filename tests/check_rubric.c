@@ -321,7 +321,7 @@ static const struct {
     {frame_60, TINY_FRAME, FAILED, "shorter than that by 1 floats"},
     {frame_72, TINY_FRAME, FAILED, "8 bytes more than the array, as 2 more floats take"},
     {frame_72_and_spills, TINY_FRAME, FAILED, "and spills of 8 bytes beside the array"},
-    {no_frame, TINY_FRAME, FAILED, "reports 0: every index was known"},
+    {no_frame, TINY_FRAME, FAILED, "reports 0: the compiler could tell which element"},
     {no_frame, TINY_NO_SPILLS, FAILED, "uses no local memory"},
     {spill_stores, TINY_NO_SPILLS, FAILED, "4 bytes of spill stores, 0 bytes of spill loads"},
     {spill_loads, TINY_NO_SPILLS, FAILED, "0 bytes of spill stores, 4 bytes of spill loads"},

@@ -18,6 +18,7 @@ enum shift_use {
     SHIFT_UNUSED,
     SHIFT_STORE, /* where the way forward stores */
     SHIFT_BY_63,
+    SHIFT_ALONE,   /* the tap is left out */
     SHIFT_UNBOUND, /* past the last level, where stale local memory is most often 0 */
 };
 
@@ -54,6 +55,7 @@ static float compute_element(const struct variant *v, const float *in, int taps,
     for (int round = 0; round < taps; ++round) {
         int tap = v->ascending ? round : taps - 1 - round;
         int from = v->shift == SHIFT_BACK    ? (tap + by) % taps
+                   : v->shift == SHIFT_ALONE ? by
                    : v->shift == SHIFT_BY_63 ? (int)((tap + shift) % (taps - 1))
                                              : tap;
         if (v->shift == SHIFT_UNBOUND) {
@@ -98,6 +100,7 @@ static const struct variant variants[DAY17_MISTAKE_COUNT] = {
     {.shift = SHIFT_UNUSED},
     {.shift = SHIFT_STORE},
     {.shift = SHIFT_BY_63},
+    {.shift = SHIFT_ALONE},
 };
 const struct lab_mistake day17_mistakes[DAY17_MISTAKE_COUNT] = {
     /* Before the missing taps: at shift 1 the last of them gives the same. */
@@ -119,6 +122,8 @@ const struct lab_mistake day17_mistakes[DAY17_MISTAKE_COUNT] = {
      shift_back},
     {INDEXED, "the index is taken modulo 63",
      "WIDE_TAPS - 1 belongs behind `&`, WIDE_TAPS behind `%`: both wrap round at 64 levels."},
+    {INDEXED, "each step of the way back reads one and the same level",
+     "Read levels[(tap + shift) % WIDE_TAPS], or & (WIDE_TAPS - 1): the index has to move with the tap."},
 };
 /* clang-format on */
 

@@ -4,7 +4,7 @@
 
 #include "labs/lab.h"
 
-#define DAY17_MISTAKE_COUNT 15
+#define DAY17_MISTAKE_COUNT 16
 extern const struct lab_mistake day17_mistakes[DAY17_MISTAKE_COUNT];
 
 void day17_mistaken(unsigned kernel, size_t mistake, const struct reference_call *call);
