@@ -2,6 +2,7 @@
 
 #include "errors.h"
 #include "files.h"
+#include "mark_words.h"
 #include "out_text.h"
 #include "progress.h"
 
@@ -41,6 +42,7 @@ int output_grade(const struct grade *grade, const struct output_options *options
                        &(struct out_text_options){.colour = out_text_wants_colour(stdout),
                                                   .verbose = options->verbose,
                                                   .only = options->only});
+        grade_finish_words(&page, grade, isatty(STDOUT_FILENO) == 1);
         writers_unguard_page(&page, token);
     }
     /* What the page would end with goes to standard error: a runner reads both. */

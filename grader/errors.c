@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "bytes.h"
 #include "text.h"
+#include "wrap.h"
 
 /* Messages quote paths and options, which may hold anything: what is kept is one printable line,
  * and one that was cut shows it. */
@@ -78,20 +80,25 @@ int error_no_memory(struct error *err)
     return error_set(err, ERROR_INFRASTRUCTURE, "out of memory");
 }
 
+/* Broken at 80 columns for somebody who looks at it; whole for who searches it or keeps it. */
+static void print_sentence(const char *text)
+{
+    struct bytes page = bytes_with_limit((size_t)64 << 10);
+    if (isatty(STDERR_FILENO) == 1)
+        wrap_text(&page, 0, "spillway: ", text);
+    if (page.length > 0 && !page.failed)
+        (void)fputs(bytes_text(&page), stderr);
+    else
+        (void)fprintf(stderr, "spillway: %s\n", text);
+    bytes_release(&page);
+}
+
 int error_report(const struct error *err)
 {
-    switch (err->kind) {
-    case ERROR_USAGE:
-        (void)fprintf(stderr, "spillway: %s\n", err->text);
-        return EXIT_STATUS_USAGE;
-    case ERROR_INTERRUPTED:
-        (void)fprintf(stderr, "spillway: %s\n", err->text);
-        return EXIT_STATUS_INTERRUPTED;
-    case ERROR_NONE:
+    if (err->kind == ERROR_NONE)
         return EXIT_STATUS_DONE;
-    case ERROR_INFRASTRUCTURE:
-        break;
-    }
-    (void)fprintf(stderr, "spillway: %s\n", err->text);
-    return EXIT_STATUS_INFRASTRUCTURE;
+    print_sentence(err->text);
+    return err->kind == ERROR_USAGE         ? EXIT_STATUS_USAGE
+           : err->kind == ERROR_INTERRUPTED ? EXIT_STATUS_INTERRUPTED
+                                            : EXIT_STATUS_INFRASTRUCTURE;
 }

@@ -40,6 +40,17 @@ void grade_score_words(struct bytes *out, const struct grade *grade)
         bytes_printf(out, " (%d pending)", grade->pending);
 }
 
+void grade_finish_words(struct bytes *out, const struct grade *grade, bool hand_in)
+{
+    if (grade->score < grade->max_score)
+        return;
+    bytes_printf(out, "\nAll %d points: this lab is done.", grade->max_score);
+    if (hand_in && !grade->from_git)
+        bytes_printf(out, " What is left is to hand it in: commit %s and\nanswers.ini, and push.",
+                     grade->lab->source_name);
+    bytes_append_text(out, "\n");
+}
+
 void grade_explain(struct bytes *out, const struct grade *grade)
 {
     char arch[ARCH_NAME_BYTES];

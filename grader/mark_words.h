@@ -21,6 +21,10 @@ void mark_explain(struct bytes *out, const struct grade *grade, const struct mar
 /* "62/100" or "62/100 (20 pending)". */
 void grade_score_words(struct bytes *out, const struct grade *grade);
 
+/* Appends, when all points are there, the sentence that says so; with `hand_in` also what is left
+ * to do for somebody whose files lie in a folder. */
+void grade_finish_words(struct bytes *out, const struct grade *grade, bool hand_in);
+
 /* The lines over the marks: the score, the tools and the machine, the compiler's words when it
  * failed, the notes. */
 void grade_explain(struct bytes *out, const struct grade *grade);

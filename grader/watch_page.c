@@ -81,15 +81,6 @@ int watch_page_marks(struct watch_page *page, struct bytes *out, const struct gr
     return changed;
 }
 
-static void append_finish(struct bytes *out, const struct grade *grade)
-{
-    bytes_printf(out, "\nAll %d points: this lab is done.", grade->max_score);
-    if (!grade->from_git)
-        bytes_printf(out, " What is left is to hand it in: commit %s and\nanswers.ini, and push.",
-                     grade->lab->source_name);
-    bytes_append_text(out, "\n");
-}
-
 void watch_page_score(struct watch_page *page, struct bytes *out, const struct grade *grade)
 {
     const struct mark *next = NULL;
@@ -100,7 +91,7 @@ void watch_page_score(struct watch_page *page, struct bytes *out, const struct g
     bytes_append_text(out, "\n");
     page->score = grade->score;
     if (grade->score == grade->max_score) {
-        append_finish(out, grade);
+        grade_finish_words(out, grade, true);
         return;
     }
     for (size_t i = 0; i < grade->mark_count && next == NULL; ++i)

@@ -2,6 +2,8 @@
 #include "testing.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
 
 #include "errors.h"
 #include "text.h"
@@ -97,6 +99,56 @@ START_TEST(exit_statuses)
 }
 END_TEST
 
+/* What the program says on standard error when that is a terminal. */
+static char *said_to_a_terminal(const char *const *arguments)
+{
+    const char *argv[8] = {testing_binary()};
+    for (size_t i = 0; arguments[i] != NULL; ++i)
+        argv[i + 1] = arguments[i];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ck_assert_int_ge(terminal, 0);
+    ck_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ck_assert_int_ge(side, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)dup2(side, STDERR_FILENO);
+        (void)execv(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    ck_assert_int_gt(child, 0);
+    (void)close(side);
+    struct bytes said = bytes_with_limit(10000);
+    char chunk[1000];
+    for (ssize_t got; (got = read(terminal, chunk, sizeof chunk)) > 0;) /* EIO: nobody is left */
+        bytes_append(&said, chunk, (size_t)got);
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    (void)close(terminal);
+    return bytes_take(&said);
+}
+
+START_TEST(a_terminal_gets_lines_of_80_columns)
+{
+    static const char *const arguments[] = {"grade", "starter/day17-registers", "--only", "x",
+                                            NULL};
+    AUTO_FREE char *said = said_to_a_terminal(arguments);
+    size_t lines = 0;
+    ck_assert_msg(strncmp(said, "spillway: --only x: no mark", 27) == 0, "%s", said);
+    for (const char *at = said; *at != '\0'; at += strspn(at, "\r\n"), ++lines) {
+        size_t length = strcspn(at, "\r\n");
+        ck_assert_msg(length <= 80, "%.*s", (int)length, at);
+        at += length;
+    }
+    ck_assert_uint_eq(lines, 2);
+    struct process_result result = testing_spillway(arguments, NULL);
+    ck_assert_ptr_nonnull(strstr(bytes_text(&result.error), "question1, question2, question3\n"));
+    ck_assert_ptr_eq(strchr(bytes_text(&result.error), '\n') + 1,
+                     bytes_text(&result.error) + result.error.length);
+    process_result_release(&result);
+}
+END_TEST
+
 Suite *suite_errors(void)
 {
     Suite *suite = suite_create("errors");
@@ -107,6 +159,7 @@ Suite *suite_errors(void)
     tcase_add_test(tests, messages_are_printable);
     tcase_add_test(tests, long_messages_are_cut);
     tcase_add_test(tests, exit_statuses);
+    tcase_add_test(tests, a_terminal_gets_lines_of_80_columns);
     suite_add_tcase(suite, tests);
     return suite;
 }
