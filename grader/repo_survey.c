@@ -20,8 +20,10 @@
 #define CONTROL_BYTES ((int64_t)1 << 20)      /* HEAD, config and the like, and one ref */
 #define PACKED_REFS_BYTES ((int64_t)16 << 20) /* room for more than LIMIT_REPO_REFS */
 #define DEEPEST 4                             /* folders below objects/ */
-#define INCLUDES_DEEP 5                       /* configurations that include others */
-#define INCLUDES_MOST 100                     /* of them, all together */
+#define REFS_DEEPEST 40                       /* and below refs/ */
+#define REFS_MOST ((size_t)2 * LIMIT_REPO_REFS)
+#define INCLUDES_DEEP 5   /* configurations that include others */
+#define INCLUDES_MOST 100 /* of them, all together */
 
 struct survey {
     struct repo_work *work;
@@ -106,6 +108,34 @@ static bool walk(struct survey *s, const char *name, unsigned depth)
         fine = below != NULL && look(s, below, INT64_MAX, &mode);
         if (fine && mode == S_IFDIR)
             fine = walk(s, below, depth + 1);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return fine;
+}
+
+/* ---- Refs ------------------------------------------------------------------------------------ */
+
+/* Whoever lists the refs reads every file among them, and skips what is none: so each has to be of
+ * sane size. Recurses REFS_DEEPEST deep at most. */
+static bool walk_refs(struct survey *s, const char *name, unsigned depth)
+{
+    AUTO_FREE char *path = path_join(s->folder, name);
+    DIR *folder = path == NULL || depth > REFS_DEEPEST ? NULL : opendir(path);
+    bool fine = true;
+    for (const struct dirent *entry;
+         fine && folder != NULL && s->entries < REFS_MOST && (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(dirfd(folder), entry->d_name, &info, 0) != 0)
+            continue;
+        ++s->entries;
+        AUTO_FREE char *below = path_join(name, entry->d_name);
+        mode_t mode = 0;
+        if (below != NULL && S_ISREG(info.st_mode) && info.st_size > CONTROL_BYTES)
+            fine = look(s, below, CONTROL_BYTES, &mode);
+        else if (below != NULL && S_ISDIR(info.st_mode) && entry->d_type != DT_LNK)
+            fine = walk_refs(s, below, depth + 1);
     }
     if (folder != NULL)
         (void)closedir(folder);
@@ -204,6 +234,12 @@ static bool start(struct survey *s, struct repo_work *work, const char *git_fold
     return realpath(git_folder, s->root) != NULL;
 }
 
+static bool walk_all_refs(struct survey *s)
+{
+    s->entries = 0;
+    return walk_refs(s, "refs", 0);
+}
+
 bool repo_survey(struct repo_work *work, const char *git_folder)
 {
     static const char *const names[] = {"HEAD",         "config",       "config.worktree",
@@ -219,7 +255,7 @@ bool repo_survey(struct repo_work *work, const char *git_folder)
             return false;
     AUTO_FREE char *config = path_join(git_folder, "config");
     return look(&s, "packed-refs", PACKED_REFS_BYTES, &mode) &&
-           (config == NULL || look_at_config(&s, config, false, 0));
+           (config == NULL || look_at_config(&s, config, false, 0)) && walk_all_refs(&s);
 }
 
 bool repo_survey_ref(struct repo_work *work, const char *git_folder, const char *name, bool wanted)

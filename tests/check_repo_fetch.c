@@ -699,7 +699,7 @@ static const struct {
     {"huge-packed-refs", make_huge_packed_refs, REPO_DAMAGED,
      "packed-refs has 1,099,511,627,776 bytes", NULL, 0},
     {"huge-branch", make_huge_branch, REPO_DAMAGED, "refs/heads/main has 1,099,511", NULL, 0},
-    {"huge-beside", make_huge_beside, REPO_FINE, "", "first\n", 0},
+    {"huge-beside", make_huge_beside, REPO_DAMAGED, "refs/heads/huge has 1,099,511", NULL, 0},
     {"huge-config", make_huge_config, REPO_DAMAGED, "config has 1,099,511", NULL, 0},
     {"linked-git", make_linked_git, REPO_BORROWED, ".git is a link to somewhere", NULL, 0},
     {"git-nowhere", make_git_that_leads_nowhere, REPO_BORROWED, "leads nowhere", NULL, 0},
