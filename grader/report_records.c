@@ -138,6 +138,7 @@ static void take_entry(struct report_records *records, const struct report_line 
 static void take_nvlink_properties(struct report_records *records, const struct report_line *line,
                                    size_t number)
 {
+    records->linked = true;
     records->nvlink_row =
         new_row(records, line, number) != NULL ? records->rows.count - 1 : REPORT_NO_ROW;
 }
@@ -371,6 +372,10 @@ void report_records_end(struct report_records *records)
     for (size_t i = 0; records->saw_time && i < records->rows.block_count; ++i)
         if (records->rows.blocks[i].inside && records->rows.blocks[i].owner != REPORT_NO_ROW)
             rows[records->rows.blocks[i].owner].ambiguous = true;
+    /* What nvlink links was compiled function by function. Without "Compile time" (CUDA 12.8 and
+     * older) a block between two entries looks as if the first one called it. */
+    for (size_t i = 0; records->linked && !records->saw_time && i < records->rows.block_count; ++i)
+        records->rows.blocks[i].owner = REPORT_NO_ROW;
     /* The last entry's "Compile time" is missing, and with it what stood behind it. */
     if (records->owner != REPORT_NO_ROW && records->module_has_time && !records->stray_time &&
         !rows[records->owner].has_time)

@@ -9,7 +9,8 @@
  *   its properties. If another one had them too, that one is contested, and if it gets a "Used"
  * line after all, then two compilers were at work and all entries of that cluster are ambiguous;
  * - a block that is not an open entry's own belongs to the last entry, unless a "Compile time" line
- *   follows it: then ptxas compiled it by itself (-G, relocatable code) and nobody owns it;
+ *   follows it, or the log has no times and nvlink links: then ptxas compiled it by itself (-G,
+ *   relocatable code) and nobody owns it;
  * - "N bytes gmem" begins the next run of the compiler. */
 #ifndef SPILLWAY_REPORT_RECORDS_H
 #define SPILLWAY_REPORT_RECORDS_H
@@ -37,6 +38,7 @@ struct report_records {
     bool stray_time; /* a "Compile time" that follows no record: another compiler's… */
     bool shuffled;   /* …and then a block, of which compiler's entry nobody knows */
     bool separate;   /* this run compiles functions by themselves, and before its entries */
+    bool linked;     /* nvlink told of a kernel: there was relocatable code */
     bool full;       /* a cap was reached: no more statistics are taken */
     bool no_memory;
 };
