@@ -105,6 +105,22 @@ static bool mark_cell(const struct lab *lab, const char *cell, bool *lost)
     return true;
 }
 
+/* "12.4": toolkits from that on, "<13.0": older ones; false when it is neither. */
+static bool read_toolkits(const struct toolchain *toolchain, const char *cell, bool *fits)
+{
+    bool older = cell[0] == '<';
+    const char *minor = strchr(cell, '.');
+    uint64_t numbers[2];
+    if (minor == NULL ||
+        !number_parse_u64_bytes(cell + older, (size_t)(minor - cell) - older, 999, &numbers[0]) ||
+        !number_parse_u64(minor + 1, 999, &numbers[1]))
+        return false;
+    bool has = toolchain->major > numbers[0] ||
+               (toolchain->major == numbers[0] && toolchain->minor >= numbers[1]);
+    *fits = has != older;
+    return true;
+}
+
 static int read_row(struct session *session, char *line, struct error *err)
 {
     struct item *item = &session->items[session->item_count];
@@ -120,7 +136,13 @@ static int read_row(struct session *session, char *line, struct error *err)
                              name, i + 2);
         (void)snprintf(item->expected[i], sizeof item->expected[i], "%s", cell);
     }
-    ++session->item_count;
+    bool fits = true;
+    if (rest != NULL && !read_toolkits(&session->toolchain, rest, &fits))
+        return error_set(err, ERROR_USAGE, "EXPECTED.tsv, %s: the last column is no toolkit", name);
+    if (fits)
+        ++session->item_count;
+    else if (rest[0] != '<') /* then a row for newer ones stands for it */
+        (void)printf("%-28s left out: it needs CUDA %s\n", name, rest);
     return 0;
 }
 
@@ -655,14 +677,40 @@ static int find_gpu(struct session *session, struct error *err)
     return 0;
 }
 
+/* Those of the table's columns that this nvcc offers, unless others were asked for. */
+static int choose_archs(struct session *session, struct error *err)
+{
+    char name[ARCH_NAME_BYTES];
+    for (size_t i = 0; i < session->arch_count; ++i)
+        if (!toolchain_knows(&session->toolchain, session->archs[i]))
+            return error_set(err, ERROR_USAGE, "nvcc %s does not know %s",
+                             session->toolchain.version, arch_name(session->archs[i], "sm_", name));
+    if (session->arch_count > 0)
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(arch_columns); ++i) {
+        struct arch arch;
+        if (!arch_parse(arch_columns[i], &arch))
+            continue;
+        if (toolchain_knows(&session->toolchain, arch))
+            session->archs[session->arch_count++] = arch;
+        else
+            (void)printf("%s is left out: nvcc %s does not know it\n", arch_columns[i],
+                         session->toolchain.version);
+    }
+    return session->arch_count > 0
+               ? 0
+               : error_set(err, ERROR_INFRASTRUCTURE, "nvcc %s knows none of the architectures",
+                           session->toolchain.version);
+}
+
 static int prepare(struct session *session, int argc, char **argv, struct error *err)
 {
-    char archs[] = "sm_75,sm_86,sm_90,sm_120";
-    if (parse_archs(session, archs, err) != 0 || parse_options(session, argc, argv, err) != 0 ||
+    if (parse_options(session, argc, argv, err) != 0 ||
+        toolchain_find(&session->toolchain, NULL, err) != 0 ||
+        toolchain_ask(&session->toolchain, err) != 0 || choose_archs(session, err) != 0 ||
         list_items(session, argv + optind, argc - optind, err) != 0 ||
         mutant_words_load(&session->words, session->lab->id, err) != 0 ||
-        toolchain_find(&session->toolchain, NULL, err) != 0 ||
-        toolchain_ask(&session->toolchain, err) != 0 || find_gpu(session, err) != 0 ||
+        find_gpu(session, err) != 0 ||
         numbers_prepare(&session->numbers, session->lab, session->seed, ELEMENTS, err) != 0)
         return -1;
     return 0;
