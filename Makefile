@@ -141,7 +141,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(@:.o=.d) -c -o $@ $<
 
-$(BUILD)/grader/libraries.o: EXTRA_CFLAGS = -DSPILLWAY_INIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"'
+# Ubuntu 22.04's inih.pc has the version "undefined".
+$(BUILD)/grader/libraries.o: EXTRA_CFLAGS = $(patsubst %,-DSPILLWAY_INIH_VERSION='"%"',$(filter-out undefined,$(shell $(PKG_CONFIG) --modversion inih)))
 # The CPU reference is written to be vectorised, which -O2 of gcc 11 does not do.
 $(BUILD)/reference/%.o: EXTRA_CFLAGS = -O3
 # The lane loops of the emulator are worth the vectoriser; lanes_avx2 is chosen at run time.

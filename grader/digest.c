@@ -1,8 +1,9 @@
+#include <openssl/evp.h> /* first: OpenSSL 3.0.2 has a member of a name that base.h poisons */
+
 #include "digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 
 void digester_begin(struct digester *digester)
 {
