@@ -343,6 +343,30 @@ START_TEST(blocks_wait_for_blocks)
 }
 END_TEST
 
+/* One of them faults: the others would wait for ever. */
+START_TEST(a_fault_ends_the_waiting)
+{
+    uint32_t out[2] = {0};
+    const struct support_kernel kernel = {
+        .statements = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 40; @%p1 trap;\n"
+                      "red.global.add.u32 [%out], 1;\n"
+                      "wait: ld.volatile.global.u32 %r5, [%out]; setp.lt.u32 %p3, %r5, 100;\n"
+                      "@%p3 bra wait;",
+        .grid = 100,
+        .block = 1,
+        .out = out,
+        .out_bytes = sizeof out,
+        .options = {.threads = 1 + (unsigned)_i}};
+    struct emulator_result result = support_run(&kernel);
+    ck_assert_int_eq(result.status, EMULATOR_FAULTED);
+    ck_assert_uint_eq(result.fault_count, 1);
+    ck_assert_str_eq(result.faults[0].kind, "trap");
+    ck_assert_uint_eq(result.faults[0].block[0], 40);
+    ck_assert_uint_lt(result.warp_instructions, 60000000);
+    emulator_result_release(&result);
+}
+END_TEST
+
 /* What no device could hold at once cannot wait as a whole. */
 START_TEST(a_grid_can_be_too_large_to_wait)
 {
@@ -396,6 +420,7 @@ Suite *suite_emulator_control(void)
     tcase_add_loop_test(tcase, programs_compute, 0, COUNT_OF(programs));
     tcase_add_loop_test(tcase, troubles_are_told, 0, COUNT_OF(troubles));
     tcase_add_loop_test(tcase, blocks_wait_for_blocks, 0, COUNT_OF(waits));
+    tcase_add_loop_test(tcase, a_fault_ends_the_waiting, 0, 2);
     tcase_add_test(tcase, a_grid_can_be_too_large_to_wait);
     tcase_add_test(tcase, an_interrupt_ends_it);
     suite_add_tcase(suite, tcase);

@@ -144,7 +144,8 @@ static void *work(void *payload)
             return NULL;
         const bool is_wanted =
             !is_over(launch) && runner->block_number <= atomic_load(&launch->stop_block);
-        if (is_wanted && !block_go(runner)) {
+        /* After a fault nobody need come any more for whom this block waits. */
+        if (is_wanted && !block_go(runner) && atomic_load(&launch->stop_block) == UINT64_MAX) {
             let_wait(worker, runner);
             continue;
         }
