@@ -12,25 +12,43 @@ size_t mark_group_length(const struct mark *mark)
     return strcspn(mark->criterion->id, ".");
 }
 
-void mark_explain(struct bytes *out, const struct grade *grade, const struct mark *mark)
+size_t mark_parts(struct mark_part parts[MARK_PARTS_MAX], char room[2][MARK_ROOM_BYTES],
+                  const struct grade *grade, const struct mark *mark)
 {
     const struct criterion *criterion = mark->criterion;
+    size_t count = 0;
     if (mark->status == MARK_PASSED)
-        return;
-    if (mark_is_pending(mark))
-        bytes_printf(out,
-                     "Pending: this machine could not judge it, and the %d point%s not lost.\n",
-                     criterion->points, criterion->points == 1 ? " is" : "s are");
+        return 0;
+    if (mark_is_pending(mark)) {
+        (void)snprintf(room[0], MARK_ROOM_BYTES,
+                       "Pending: this machine could not judge it, and the %d point%s not lost.",
+                       criterion->points, criterion->points == 1 ? " is" : "s are");
+        parts[count++] = (struct mark_part){"", room[0]};
+    }
     if (mark->message[0] != '\0')
-        bytes_printf(out, "seen: %s\n", mark->message);
-    if (mark->line > 0)
-        bytes_printf(out, "where: %s, line %u\n", grade->lab->source_name, mark->line);
+        parts[count++] = (struct mark_part){"seen", mark->message};
+    if (mark->line > 0) {
+        (void)snprintf(room[1], MARK_ROOM_BYTES, "%s, line %u", grade->lab->source_name,
+                       mark->line);
+        parts[count++] = (struct mark_part){"where", room[1]};
+    }
     if (mark->status != MARK_FAILED)
-        return;
+        return count;
     if (criterion->why != NULL && criterion->why[0] != '\0')
-        bytes_printf(out, "why: %s\n", criterion->why);
+        parts[count++] = (struct mark_part){"why", criterion->why};
     if (mark->remedy[0] != '\0')
-        bytes_printf(out, "try: %s\n", mark->remedy);
+        parts[count++] = (struct mark_part){"try", mark->remedy};
+    return count;
+}
+
+void mark_explain(struct bytes *out, const struct grade *grade, const struct mark *mark)
+{
+    struct mark_part parts[MARK_PARTS_MAX];
+    char room[2][MARK_ROOM_BYTES];
+    size_t count = mark_parts(parts, room, grade, mark);
+    for (size_t i = 0; i < count; ++i)
+        bytes_printf(out, "%s%s%s\n", parts[i].label, parts[i].label[0] != '\0' ? ": " : "",
+                     parts[i].text);
 }
 
 void grade_score_words(struct bytes *out, const struct grade *grade)
@@ -51,12 +69,10 @@ void grade_finish_words(struct bytes *out, const struct grade *grade, bool hand_
     bytes_append_text(out, "\n");
 }
 
-void grade_explain(struct bytes *out, const struct grade *grade)
+void grade_explain_tools(struct bytes *out, const struct grade *grade)
 {
     char arch[ARCH_NAME_BYTES];
-    bytes_append_text(out, "Score: ");
-    grade_score_words(out, grade);
-    bytes_printf(out, "\n%s (%s)\nGraded for", grade->lab->title, grade->lab->id);
+    bytes_append_text(out, "Graded for");
     for (size_t i = 0; i < grade->graded_arch_count; ++i)
         bytes_printf(out, " %s", arch_name(grade->archs[i], "sm_", arch));
     bytes_printf(out, " with nvcc %s, seed %llu\n", grade->nvcc_version,
@@ -66,6 +82,14 @@ void grade_explain(struct bytes *out, const struct grade *grade)
                  : grade->device[0] == '\0'       ? executor_word(grade->executor)
                                                   : grade->device,
                  grade->why);
+}
+
+void grade_explain(struct bytes *out, const struct grade *grade)
+{
+    bytes_append_text(out, "Score: ");
+    grade_score_words(out, grade);
+    bytes_printf(out, "\n%s (%s)\n", grade->lab->title, grade->lab->id);
+    grade_explain_tools(out, grade);
     if (grade->compiler_words != NULL) {
         bytes_append_text(out, "\nThe compiler says:\n");
         text_sanitize_lines(out, grade->compiler_words, strlen(grade->compiler_words),

@@ -29,7 +29,7 @@ static void box(struct bytes *out, double x, double width, const char *fill)
 {
     bytes_printf(out,
                  "<rect x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"16\" fill=\"%s\" "
-                 "stroke=\"#444\"/>",
+                 "stroke=\"currentColor\"/>",
                  x + 0.5, width, fill);
 }
 
@@ -58,7 +58,7 @@ static void picture_occupancy(struct bytes *out, const struct grade_kernel *kern
     for (unsigned i = 0; i < blocks; ++i)
         box(out, width * i, width, "#7fb5e6");
     if (filled < sm->threads_per_sm)
-        box(out, width * blocks, PICTURE_WIDTH - 1 - width * blocks, "#fff");
+        box(out, width * blocks, PICTURE_WIDTH - 1 - width * blocks, "none");
     end_picture(out, words);
 }
 
@@ -122,7 +122,7 @@ static void picture_frame(struct bytes *out, const struct grade *grade,
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 static void write_kernel(struct bytes *out, const struct grade *grade,
-                         const struct grade_kernel *kernel)
+                         const struct grade_kernel *kernel, bool timed)
 {
     char arch[ARCH_NAME_BYTES];
     unsigned block_threads = 0;
@@ -133,7 +133,7 @@ static void write_kernel(struct bytes *out, const struct grade *grade,
     html_element(out, "td", "", kernel->name);
     html_element(out, "td", "", arch_name(kernel->arch, "sm_", arch));
     if (!kernel->known) {
-        html_element(out, "td", " colspan=\"4\"", kernel->problem);
+        html_element(out, "td", timed ? " colspan=\"4\"" : " colspan=\"3\"", kernel->problem);
         bytes_append_text(out, "</tr>\n");
         return;
     }
@@ -141,20 +141,30 @@ static void write_kernel(struct bytes *out, const struct grade *grade,
     picture_occupancy(out, kernel, block_threads);
     bytes_append_text(out, "</td>\n<td>");
     picture_frame(out, grade, kernel);
-    if (kernel->time.known)
-        bytes_printf(out, "</td>\n<td class=\"n\">%.4f</td></tr>\n", kernel->time.median_ns / 1e6);
-    else
-        bytes_append_text(out, "</td>\n<td>not timed</td></tr>\n");
+    bytes_append_text(out, "</td>\n");
+    if (timed && kernel->time.known)
+        bytes_printf(out, "<td class=\"n\">%.4f</td>", kernel->time.median_ns / 1e6);
+    else if (timed)
+        bytes_append_text(out, "<td>not timed</td>");
+    bytes_append_text(out, "</tr>\n");
 }
 
+/* The table is wider than a telephone: it moves by itself, also by the keyboard. */
 static void write_kernels(struct bytes *out, const struct grade *grade)
 {
-    bytes_append_text(out, "<table>\n<tr><th>kernel</th><th>for</th><th>registers</th>"
-                           "<th>occupancy of an SM</th><th>stack frame of a thread</th>"
-                           "<th>ms</th></tr>\n");
+    bool timed = false;
     for (size_t i = 0; i < grade->kernel_count; ++i)
-        write_kernel(out, grade, &grade->kernels[i]);
-    bytes_append_text(out, "</table>\n");
+        timed = timed || grade->kernels[i].time.known;
+    bytes_append_text(out, "<div class=\"wide\" role=\"region\" aria-label=\"Kernels\" "
+                           "tabindex=\"0\">\n<table>\n<caption>Kernels</caption>\n"
+                           "<tr><th scope=\"col\">kernel</th><th scope=\"col\">for</th>"
+                           "<th scope=\"col\">registers</th>"
+                           "<th scope=\"col\">occupancy of an SM</th>"
+                           "<th scope=\"col\">stack frame of a thread</th>");
+    bytes_append_text(out, timed ? "<th scope=\"col\">ms</th></tr>\n" : "</tr>\n");
+    for (size_t i = 0; i < grade->kernel_count; ++i)
+        write_kernel(out, grade, &grade->kernels[i], timed);
+    bytes_append_text(out, "</table>\n</div>\n");
 }
 
 static const char *word_of(enum mark_status status)
@@ -166,9 +176,25 @@ static const char *word_of(enum mark_status status)
     return words[status];
 }
 
+static void write_parts(struct bytes *out, const struct grade *grade, const struct mark *mark)
+{
+    struct mark_part parts[MARK_PARTS_MAX];
+    char room[2][MARK_ROOM_BYTES];
+    size_t count = mark_parts(parts, room, grade, mark), i = 0;
+    for (; i < count && parts[i].label[0] == '\0'; ++i)
+        html_element(out, "div", "", parts[i].text);
+    if (i == count)
+        return;
+    bytes_append_text(out, "<dl>\n");
+    for (; i < count; ++i) {
+        html_element(out, "dt", "", parts[i].label);
+        html_element(out, "dd", "", parts[i].text);
+    }
+    bytes_append_text(out, "</dl>\n");
+}
+
 static void write_mark(struct bytes *out, const struct grade *grade, const struct mark *mark)
 {
-    struct bytes words = bytes_with_limit((size_t)1 << 20);
     char attributes[64];
     (void)snprintf(attributes, sizeof attributes, " class=\"word %s\"",
                    mark_status_word(mark->status));
@@ -178,26 +204,87 @@ static void write_mark(struct bytes *out, const struct grade *grade, const struc
                  mark->criterion->points);
     html_element(out, "strong", "", mark->criterion->id);
     html_escape(out, mark->criterion->title);
-    mark_explain(&words, grade, mark);
-    if (words.length > 0)
-        html_element(out, "pre", "", bytes_text(&words));
-    out->failed = out->failed || words.failed;
+    if (mark->waits)
+        bytes_append_text(out, " (waits for the build)");
+    else
+        write_parts(out, grade, mark);
     bytes_append_text(out, "</td></tr>\n");
-    bytes_release(&words);
+}
+
+static bool same_group(const struct mark *a, const struct mark *b)
+{
+    size_t length = mark_group_length(a);
+    return mark_group_length(b) == length &&
+           memcmp(a->criterion->id, b->criterion->id, length) == 0;
+}
+
+/* The group that begins with this mark: its name and its points. */
+static void write_group(struct bytes *out, const struct mark *mark, const struct mark *end)
+{
+    char words[200], open[60] = "";
+    int points = 0, most = 0, pending = 0;
+    for (const struct mark *one = mark; one != end && same_group(one, mark); ++one) {
+        points += one->points;
+        most += one->criterion->points;
+        pending += mark_is_pending(one) ? one->criterion->points : 0;
+    }
+    if (pending > 0)
+        (void)snprintf(open, sizeof open, ", %d pending", pending);
+    (void)snprintf(words, sizeof words, "%.*s: %d of %d points%s", (int)mark_group_length(mark),
+                   mark->criterion->id, points, most, open);
+    bytes_append_text(out, "<tr class=\"group\">");
+    html_element(out, "th", " colspan=\"3\" scope=\"rowgroup\"", words);
+    bytes_append_text(out, "</tr>\n");
+}
+
+static void write_marks(struct bytes *out, const struct grade *grade)
+{
+    const struct mark *end = grade->marks + grade->mark_count;
+    bytes_append_text(out, "<table>\n<caption>Marks</caption>\n<tr><th scope=\"col\">mark</th>"
+                           "<th scope=\"col\">points</th><th scope=\"col\">for</th></tr>\n");
+    for (const struct mark *mark = grade->marks; mark != end; ++mark) {
+        if (mark == grade->marks || !same_group(mark - 1, mark))
+            write_group(out, mark, end);
+        write_mark(out, grade, mark);
+    }
+    bytes_append_text(out, "</table>\n");
+}
+
+static void write_head(struct bytes *out, const struct grade *grade)
+{
+    struct bytes text = bytes_with_limit((size_t)1 << 20);
+    bytes_append_text(&text, "Score: ");
+    grade_score_words(&text, grade);
+    html_element(out, "p", " class=\"score\"", bytes_text(&text));
+    bytes_clear(&text);
+    grade_finish_words(&text, grade, false);
+    if (text.length > 0)
+        html_element(out, "p", "", bytes_text(&text));
+    bytes_clear(&text);
+    grade_explain_tools(&text, grade);
+    html_element(out, "p", " class=\"plain\"", bytes_text(&text));
+    bytes_clear(&text);
+    if (grade->compiler_words != NULL) {
+        text_sanitize_lines(&text, grade->compiler_words, strlen(grade->compiler_words),
+                            MARK_WORDS_COMPILER_BYTES);
+        bytes_append_text(out, "<p>The compiler says:</p>\n");
+        html_element(out, "pre", "", bytes_text(&text));
+    }
+    if (grade->note_count > 0)
+        bytes_append_text(out, "<p>Notes, without points:</p>\n<ul>\n");
+    for (size_t i = 0; i < grade->note_count; ++i)
+        html_element(out, "li", "", grade->notes[i]);
+    if (grade->note_count > 0)
+        bytes_append_text(out, "</ul>\n");
+    out->failed = out->failed || text.failed;
+    bytes_release(&text);
 }
 
 void out_html_grade(struct bytes *out, const struct grade *grade)
 {
-    struct bytes head = bytes_with_limit((size_t)1 << 20);
-    grade_explain(&head, grade);
-    html_element(out, "pre", "", bytes_text(&head));
+    write_head(out, grade);
     write_kernels(out, grade);
-    bytes_append_text(out, "<table>\n<tr><th>mark</th><th>points</th><th>for</th></tr>\n");
-    for (size_t i = 0; i < grade->mark_count; ++i)
-        write_mark(out, grade, &grade->marks[i]);
-    bytes_append_text(out, "</table>\n");
-    out->failed = out->failed || head.failed;
-    bytes_release(&head);
+    write_marks(out, grade);
 }
 
 int out_html(struct bytes *out, const struct grade *grade, const struct writer_context *context,

@@ -306,8 +306,8 @@ static const struct {
     {"students/s1/report.html", ": 2 started days; 2 days × 10 % of 8187 = 1637.4; 8187 − 1637.4 = "
                                 "6549.6, rounded 6550.</p>\n"},
     {"students/s1/report.html", "<strong>code.frame</strong>"},
-    {"students/s1/report.html", "seen: expected 1, saw 2\nwhy: "},
-    {"students/s1/report.html", "try: Mend it."},
+    {"students/s1/report.html", "<dt>seen</dt>\n<dd>expected 1, saw 2</dd>\n<dt>why</dt>"},
+    {"students/s1/report.html", "<dt>try</dt>\n<dd>Mend it.</dd>"},
     {"students/s2/report.html", "<p>Final score: <strong>8183/8191</strong> (8 pending)</p>"},
     {"students/s3/report.html", "<p>Nothing to grade: no commit in time</p>\n"},
     {"students/s4/report.html", "<p>Not graded: missing objects</p>\n"},

@@ -278,8 +278,9 @@ static struct totals html_totals(const char *text)
 {
     static const char cell[] = "<td class=\"n\">";
     struct totals totals = {0};
-    score_words(&totals, text, "<pre>Score: ");
-    for (const char *at = strstr(text, "<th>mark</th>"); (at = strstr(at, cell)) != NULL; ++at) {
+    score_words(&totals, text, "<p class=\"score\">Score: ");
+    for (const char *at = strstr(text, "<caption>Marks</caption>"); (at = strstr(at, cell)) != NULL;
+         ++at) {
         totals.summed += after(at, cell);
         totals.summed_max += after(at, "/");
     }
@@ -808,6 +809,34 @@ static void frame_is(int64_t frame, int64_t stores, int64_t loads, const char *w
     situation_release(&s);
 }
 
+/* A table that is too wide can be moved by the keyboard, a telephone shows the page as wide as it
+ * is, each head says what it is the head of, and dark schemes have colours of their own. */
+START_TEST(html_reads_everywhere)
+{
+    static const char *const words[] = {
+        "<meta name=\"viewport\" content=\"width=device-width\"/>",
+        "<meta name=\"color-scheme\" content=\"light dark\"/>",
+        "@media (prefers-color-scheme: dark)",
+        "<div class=\"wide\" role=\"region\" aria-label=\"Kernels\" tabindex=\"0\">",
+        "<caption>Kernels</caption>",
+        "<caption>Marks</caption>",
+        "<th colspan=\"3\" scope=\"rowgroup\">numbers: ",
+        "<dt>try</dt>\n<dd>",
+    };
+    situation_release(&s);
+    situation_start(&s);
+    s.ptxas[TINY_PICK].stack_bytes = s.cubin[TINY_PICK].stack_bytes = 0;
+    situation_judge(&s);
+    struct bytes document = document_by(out_html, &no_context);
+    const char *text = bytes_text(&document);
+    for (size_t i = 0; i < COUNT_OF(words); ++i)
+        ck_assert_msg(strstr(text, words[i]) != NULL, "no %s in\n%s", words[i], text);
+    ck_assert_ptr_null(strstr(text, "<th>"));
+    ck_assert_ptr_null(strstr(text, "<pre>"));
+    bytes_release(&document);
+}
+END_TEST
+
 START_TEST(html_pictures_say_what_they_show)
 {
     situation_release(&s);
@@ -1200,6 +1229,7 @@ Suite *suite_writers(void)
     tcase_add_loop_test(formats, junit_follows_the_schema, 0, all);
     tcase_add_loop_test(formats, html_is_well_formed_and_harmless, 0, all);
     tcase_add_test(formats, html_pictures_say_what_they_show);
+    tcase_add_test(formats, html_reads_everywhere);
     tcase_add_loop_test(formats, tap_follows_version_14, 0, all);
     tcase_add_loop_test(formats, autolab_ends_with_scores, 0, all);
     tcase_add_loop_test(formats, github_summary_quotes_what_is_hostile, 0, all);
