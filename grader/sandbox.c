@@ -119,6 +119,8 @@ static void build_arguments(struct arguments *arguments, const char *bubblewrap,
     add_three(arguments, "--dev-bind-try", "/dev/null", "/dev/null");
     for (size_t i = 0; i < view->readable_count; ++i)
         add_three(arguments, "--ro-bind-try", view->readable[i], view->readable[i]);
+    if (view->link != NULL)
+        add_three(arguments, "--symlink", view->link_target, view->link);
     if (view->folder != NULL) {
         add_three(arguments, "--bind", view->folder, INNER_FOLDER);
         add(arguments, "--chdir");

@@ -54,6 +54,7 @@ struct sandbox_view {
     const char *folder;          /* private, absolute: the only place that can be written */
     const char *const *readable; /* absolute paths (folders or files) besides the system's own */
     size_t readable_count;
+    const char *link, *link_target; /* a link to make there, absolute as both are; NULL: none */
 };
 
 /* What the program inside will call `folder`: for paths in its environment. */

@@ -154,6 +154,32 @@ static int add_program(struct toolchain *toolchain, const char *program, const c
     return status;
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* A folder with a link to an older gcc, put first on the PATH for a toolkit that refuses the
+ * system's: that link alone, since other things may lie there. It must stay a link, because gcc
+ * looks for its parts around the place that it really has. A link to ccache is left out; the
+ * system's gcc does as well. */
+static int add_compiler_link(struct toolchain *toolchain, const char *gcc, struct error *err)
+{
+    AUTO_FREE char *real = NULL;
+    if (real_path(&real, gcc, err) != 0)
+        return -1;
+    bool visible = (is_below(gcc, "/usr") && !is_below(gcc, "/usr/local")) || is_below(gcc, "/bin");
+    for (size_t i = 0; i < toolchain->path_count; ++i)
+        visible |= is_below(gcc, toolchain->paths[i]);
+    if (visible || gcc[0] != '/' || real == NULL || !is_below(real, "/usr/bin") ||
+        strstr(base_name(real), "gcc") == NULL)
+        return 0;
+    toolchain->gcc_link = strdup(gcc);
+    toolchain->gcc = steal_pointer(&real);
+    return toolchain->gcc_link == NULL ? error_no_memory(err) : 0;
+}
+
 static int find_paths(struct toolchain *toolchain, struct error *err)
 {
     static const char *const toolkit[] = {"bin", "nvvm", "include", "targets/x86_64-linux/include",
@@ -165,7 +191,11 @@ static int find_paths(struct toolchain *toolchain, struct error *err)
     if (add_program(toolchain, toolchain->nvcc, toolkit, COUNT_OF(toolkit), err) != 0 ||
         add_program(toolchain, toolchain->ptxas, toolkit, 1, err) != 0)
         return -1;
-    return host == NULL ? 0 : add_program(toolchain, host, compiler, COUNT_OF(compiler), err);
+    if (host == NULL)
+        return 0;
+    if (add_compiler_link(toolchain, host, err) != 0)
+        return -1;
+    return add_program(toolchain, host, compiler, COUNT_OF(compiler), err);
 }
 
 int toolchain_find(struct toolchain *out, const char *nvcc_option, struct error *err)
@@ -188,6 +218,8 @@ void toolchain_release(struct toolchain *toolchain)
 {
     free(toolchain->nvcc);
     free(toolchain->ptxas);
+    free(toolchain->gcc_link);
+    free(toolchain->gcc);
     for (size_t i = 0; i < toolchain->path_count; ++i)
         free(toolchain->paths[i]);
     *toolchain = (struct toolchain){0};
@@ -197,7 +229,9 @@ struct sandbox_view toolchain_view(const struct toolchain *toolchain, const char
 {
     return (struct sandbox_view){.folder = folder,
                                  .readable = (const char *const *)toolchain->paths,
-                                 .readable_count = toolchain->path_count};
+                                 .readable_count = toolchain->path_count,
+                                 .link = toolchain->gcc_link,
+                                 .link_target = toolchain->gcc};
 }
 
 const char *const *toolchain_environment(struct toolchain_environment *storage,

@@ -24,6 +24,8 @@ struct toolchain {
      * compiler that does not live in /usr. Owned. */
     char *paths[TOOLCHAIN_PATHS_MAX];
     size_t path_count;
+    char *gcc_link, *gcc;     /* a link on the PATH to another gcc than the system's first, and that
+                                 gcc; NULL: there is none. Owned. */
     struct sandbox sandbox;   /* every compiler runs in it; zero: limits alone */
     unsigned compile_seconds; /* wall clock of one run of a compiler; 0: LIMIT_COMPILE_SECONDS */
 };

@@ -299,6 +299,67 @@ START_TEST(what_is_known)
 }
 END_TEST
 
+/* ---- Another gcc ----------------------------------------------------------------------------- */
+
+/* What doctor advises where the system's gcc is too new for nvcc: shown inside, as the link it is.
+ */
+START_TEST(gcc_by_a_link)
+{
+    static const struct {
+        const char *target; /* of a link called gcc */
+        bool shown;
+    } rows[] = {{"/usr/bin/gcc", true}, {"/usr/bin/env", false}, {"/nowhere", false}};
+    const char *link = support_path(place, "gcc");
+    AUTO_FREE char *gcc = real("/usr/bin/gcc");
+    set_path(place);
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        struct toolchain found;
+        struct error err = {0};
+        ck_assert_int_eq(symlink(rows[i].target, link), 0);
+        ck_assert_msg(toolchain_find(&found, toolkit.nvcc, &err) == 0, "%s", err.text);
+        const struct sandbox_view view = toolchain_view(&found, NULL);
+        if (rows[i].shown) {
+            ck_assert_str_eq(view.link, link);
+            ck_assert_str_eq(view.link_target, gcc);
+        } else {
+            ck_assert_ptr_null(view.link);
+        }
+        toolchain_release(&found);
+        ck_assert_int_eq(unlink(link), 0);
+    }
+}
+END_TEST
+
+/* In the sandbox that this machine has, gcc compiles C++ when called by that link. */
+START_TEST(gcc_by_a_link_compiles)
+{
+    struct toolchain found;
+    struct error err = {0};
+    ck_assert_int_eq(symlink("/usr/bin/gcc", support_path(place, "gcc")), 0);
+    set_path(place);
+    ck_assert_msg(toolchain_find(&found, toolkit.nvcc, &err) == 0, "%s", err.text);
+    found.sandbox = *sandbox_probe();
+    char folder[512], script[1200];
+    support_new_folder(folder);
+    testing_write(support_path(folder, "a.cc"), "int a;\n", 7);
+    (void)snprintf(script, sizeof script, "exec '%s/gcc' -E a.cc", place);
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    struct toolchain_environment environment;
+    const struct sandbox_view view = toolchain_view(&found, folder);
+    const struct process_spec spec = {
+        .argv = argv,
+        .environment = toolchain_environment(&environment, sandbox_folder(&found.sandbox, folder)),
+        .wall_ns = INT64_C(60000000000),
+        .output_limit = 10000,
+        .merge_error = true};
+    struct process_result result;
+    ck_assert_msg(sandbox_run(&result, &found.sandbox, &spec, &view, &err) == 0, "%s", err.text);
+    ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.output));
+    process_result_release(&result);
+    toolchain_release(&found);
+}
+END_TEST
+
 /* Nothing of our own environment but the PATH goes on to a compiler. */
 START_TEST(compile_environment)
 {
@@ -337,6 +398,8 @@ Suite *suite_toolchain(void)
     tcase_add_test(tests, without_ptxas);
     tcase_add_loop_test(tests, what_nvcc_says, 0, COUNT_OF(answers));
     tcase_add_test(tests, what_is_known);
+    tcase_add_test(tests, gcc_by_a_link);
+    tcase_add_test(tests, gcc_by_a_link_compiles);
     tcase_add_test(tests, compile_environment);
     suite_add_tcase(suite, tests);
     return suite;
