@@ -26,13 +26,22 @@ static const char *carrier(const struct criterion *criterion, const struct rubri
     return NULL;
 }
 
-/* "65,536 / (256 x 4) = 64 registers" */
+/* "65,536 / (256 x 4) = 64 registers"; "= 85, rounded down to 80 registers"; "= 1,024, of which a
+ * thread can have 255 registers" */
 static void append_budget(struct bytes *out, const struct sm_limits *sm, unsigned threads,
                           unsigned blocks)
 {
-    char file[TEXT_NUMBER_BYTES];
-    bytes_printf(out, "%s / (%u x %u) = %u registers", text_number(sm->registers_per_sm, file),
-                 threads, blocks, occupancy_register_budget(sm, threads, blocks));
+    char file[TEXT_NUMBER_BYTES], share_text[TEXT_NUMBER_BYTES];
+    unsigned budget = occupancy_register_budget(sm, threads, blocks);
+    uint64_t resident = (uint64_t)threads * blocks;
+    uint64_t share = resident > 0 ? sm->registers_per_sm / resident : 0;
+    bytes_printf(out, "%s / (%u x %u) = ", text_number(sm->registers_per_sm, file), threads,
+                 blocks);
+    if (share > budget)
+        bytes_printf(out, "%s, %s ", text_number(share, share_text),
+                     budget == sm->registers_per_thread ? "of which a thread can have"
+                                                        : "rounded down to");
+    bytes_printf(out, "%u registers", budget);
 }
 
 static void describe_bounds(struct bytes *out, const struct ptx_function *f)
@@ -40,14 +49,15 @@ static void describe_bounds(struct bytes *out, const struct ptx_function *f)
     if (f->max_threads[0] == 0 && f->min_blocks == 0)
         bytes_append_text(out, "nothing of either");
     else if (f->max_threads[0] == 0)
-        bytes_printf(out, "no maximum of threads and at least %u blocks", f->min_blocks);
+        bytes_printf(out, "no maximum of threads and at least %u block%s", f->min_blocks,
+                     f->min_blocks == 1 ? "" : "s");
     else
         bytes_printf(out, "at most %u threads and ",
                      f->max_threads[0] * f->max_threads[1] * f->max_threads[2]);
     if (f->max_threads[0] != 0 && f->min_blocks == 0)
         bytes_append_text(out, "no minimum of blocks");
     else if (f->max_threads[0] != 0)
-        bytes_printf(out, "at least %u blocks", f->min_blocks);
+        bytes_printf(out, "at least %u block%s", f->min_blocks, f->min_blocks == 1 ? "" : "s");
     if (f->max_registers != 0)
         bytes_printf(out, ", and a register cap of %u, which is another tool", f->max_registers);
 }

@@ -89,6 +89,9 @@ const char *remedy_for_fault(const char *kind, const char *text)
         return "An index left the array that the kernel itself declares: take it modulo the "
                "array's length, all of it, as in (a + b) % LENGTH, and see that it is never "
                "negative.";
+    if (strcmp(kind, "uninitialised read") == 0 && strstr(text, "global memory") != NULL)
+        return "What an output holds before the kernel stores to it is nobody's: store with `=`, "
+               "not with `+=`, and read only what was stored.";
     for (size_t i = 0; i < COUNT_OF(remedies); ++i)
         if (strcmp(remedies[i].kind, kind) == 0)
             return remedies[i].remedy;
