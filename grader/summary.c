@@ -48,7 +48,8 @@ static void average(struct summary *summary, const struct standings *standings)
         qsort(scores, count, sizeof scores[0], order_scores);
         summary->scored = count;
         summary->mean = (double)sum / (double)count;
-        summary->median = ((double)scores[(count - 1) / 2] + (double)scores[count / 2]) / 2;
+        size_t below = (count - 1) / 2, above = count / 2;
+        summary->median = ((double)scores[below] + (double)scores[above]) / 2;
     }
     free(scores);
 }
