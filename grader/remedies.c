@@ -51,6 +51,10 @@ static const struct {
     /* clang-format on */
 };
 
+#define UNKNOWN_BOUNDS                                                                             \
+    "Compare the word behind `void` with __launch_bounds__, letter by letter: one that nvcc does " \
+    "not know is taken for the name of a variable."
+
 /* Messages that name what nvcc stumbled over, not what somebody did. */
 static const struct {
     const char *said; /* a part of the error */
@@ -60,9 +64,8 @@ static const struct {
     {"attributes are not permitted in a function definition",
      "Put __launch_bounds__(…) between `void` and the kernel's name: behind the parameters it is not "
      "allowed."},
-    {"incomplete type \"void\"",
-     "Compare the word behind `void` with __launch_bounds__, letter by letter: one that nvcc does not "
-     "know is taken for the name of a variable."},
+    {"incomplete type \"void\"", UNKNOWN_BOUNDS},
+    {"incomplete type is not allowed", UNKNOWN_BOUNDS}, /* CUDA 12.0 to 12.4 */
     {"is undefined",
      "Compare that name with where it is declared, letter by letter; small and capital letters differ."},
     {"uses too much shared data",

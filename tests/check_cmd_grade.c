@@ -421,6 +421,8 @@ START_TEST(broken_toolkits)
         assert_one_sentence(&result, 3, i + 1 < COUNT_OF(rows) ? rows[i].words : "empty kernel");
         process_result_release(&result);
     }
+    if (access("/usr/bin/ptxas", X_OK) == 0)
+        TEST_SKIP("a ptxas on the PATH takes the place of the missing one");
     ck_assert_int_eq(unlink(toolkit.ptxas), 0);
     struct process_result result = GRADE(REFERENCE, QUICK);
     assert_one_sentence(&result, 3, "no ptxas beside it");
