@@ -373,18 +373,22 @@ static const struct {
     const char *user, *apt, *sudo; /* what id prints, and scripts; NULL: there is none */
     int exit_code;
     const char *says;
-    const char *asked[4]; /* first words of each call of apt-get, in order */
+    const char *asked[4];  /* first words of each call of apt-get, in order */
+    const char *candidate; /* what apt-cache says of the packaged toolkit; NULL: no apt-cache */
 } deps_rows[] = {
     /* clang-format off */
-    {"all there",        ALL_THERE,  "0",    "exit 1", NULL, 0, "", {NULL}},
-    {"as root",          NONE_THERE, "0",    "exit 0", NULL, 0, "Installing gcc", {"install"}},
+    {"all there",        ALL_THERE,  "0",    "exit 1", NULL, 0, "", {NULL}, NULL},
+    {"as root",          NONE_THERE, "0",    "exit 0", NULL, 0, "Installing gcc", {"install"}, NULL},
     {"old lists",        NONE_THERE, "0",    "[ -e updated ] || { case \"$*\" in *update*) : >updated ;; *) exit 100 ;; esac; }",
-                                                       NULL, 0, "Installing gcc", {"install", "update", "install"}},
-    {"apt fails",        NONE_THERE, "0",    "echo 'E: no network'; exit 100", NULL, 1, "no network", {"install", "update"}},
-    {"by sudo",          NONE_THERE, "1000", "exit 0", "shift; exec \"$@\"", 0, "Installing gcc", {"install"}},
-    {"sudo refuses",     NONE_THERE, "1000", "exit 0", "exit 1", 0, "An administrator installs that with: apt-get install gcc", {NULL}},
-    {"no sudo",          NONE_THERE, "1000", "exit 0", NULL, 0, "An administrator installs that with: apt-get install gcc", {NULL}},
-    {"another system",   NONE_THERE, "0",    NULL, NULL, 0, "package manager", {NULL}},
+                                                       NULL, 0, "Installing gcc", {"install", "update", "install"}, NULL},
+    {"apt fails",        NONE_THERE, "0",    "echo 'E: no network'; exit 100", NULL, 1, "no network", {"install", "update"}, NULL},
+    {"by sudo",          NONE_THERE, "1000", "exit 0", "shift; exec \"$@\"", 0, "Installing gcc", {"install"}, NULL},
+    {"sudo refuses",     NONE_THERE, "1000", "exit 0", "exit 1", 0, "An administrator installs that with: apt-get install gcc", {NULL}, NULL},
+    {"no sudo",          NONE_THERE, "1000", "exit 0", NULL, 0, "An administrator installs that with: apt-get install gcc", {NULL}, NULL},
+    {"another system",   NONE_THERE, "0",    NULL, NULL, 0, "package manager", {NULL}, NULL},
+    {"a toolkit as a package", ALL_THERE, "0", "exit 1", NULL, 0, "apt-get install nvidia-cuda-toolkit (12.0.140)", {NULL},
+                                                       "12.0.140~12.0.1-4build4"},
+    {"the package is too old", ALL_THERE, "0", "exit 1", NULL, 0, "", {NULL}, "11.5.1-1ubuntu1"},
     /* clang-format on */
 };
 
@@ -392,7 +396,7 @@ START_TEST(deps_row)
 {
     static const char *const tools[] = {"gcc",     "g++", "make",  "pkg-config", "bwrap",
                                         "xmllint", "zip", "unzip", "git",        "ssh"};
-    static const char *const basics[] = {"env", "rm", "cat", "mktemp", "true"};
+    static const char *const basics[] = {"env", "rm", "cat", "mktemp", "true", "sed"};
     AUTO_FREE char *folder = NULL, *path = NULL, *apt = NULL, *id = NULL, *sudo = NULL;
     ck_assert_int_gt(asprintf(&folder, "%s/deps-%d", testing_temporary_folder(), _i), 0);
     ck_assert_int_eq(mkdir(folder, 0755), 0);
@@ -409,6 +413,12 @@ START_TEST(deps_row)
                                   deps_rows[_i].apt),
                          0);
         write_program(folder, "apt-get", apt);
+    }
+    if (deps_rows[_i].candidate != NULL) {
+        AUTO_FREE char *cache = NULL;
+        ck_assert_int_gt(
+            asprintf(&cache, "#!/bin/sh\necho '  Candidate: %s'\n", deps_rows[_i].candidate), 0);
+        write_program(folder, "apt-cache", cache);
     }
     if (deps_rows[_i].sudo != NULL) {
         ck_assert_int_gt(asprintf(&sudo, "#!/bin/sh\n%s\n", deps_rows[_i].sudo), 0);
@@ -428,6 +438,9 @@ START_TEST(deps_row)
     if (result.exit_code == 0 && strstr(deps_rows[_i].says, "package manager") == NULL &&
         strstr(deps_rows[_i].says, "administrator") == NULL)
         ck_assert_ptr_nonnull(strstr(bytes_text(&result.output), "No nvcc was found"));
+    bool offered = strstr(bytes_text(&result.output), "nvidia-cuda-toolkit") != NULL;
+    ck_assert_msg(offered == (strstr(deps_rows[_i].says, "nvidia-cuda-toolkit") != NULL), "%s: %s",
+                  deps_rows[_i].name, bytes_text(&result.output));
     process_result_release(&result);
 
     AUTO_FREE char *log = below(folder, "asked");
