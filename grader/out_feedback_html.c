@@ -75,8 +75,8 @@ static void write_overrides(struct bytes *out, const struct standing *standing)
 
 static void write_score(struct bytes *out, const struct standing *standing)
 {
-    bytes_printf(out, "<p>Final score: <strong>%lld/%lld</strong>", (long long)standing->late.score,
-                 (long long)standing->max_score);
+    bytes_printf(out, "<p class=\"score\">Final score: <strong>%lld/%lld</strong>",
+                 (long long)standing->late.score, (long long)standing->max_score);
     if (standing->pending > 0)
         bytes_printf(out, " (%lld pending)", (long long)standing->pending);
     bytes_append_text(out, "</p>\n");

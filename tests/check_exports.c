@@ -217,7 +217,8 @@ START_TEST(totals_agree_everywhere)
 
     (void)snprintf(name, sizeof name, "students/%s/report.html", id);
     text = content(name);
-    (void)snprintf(last, sizeof last, "<p>Final score: <strong>%lld/8191</strong>%s</p>\n",
+    (void)snprintf(last, sizeof last,
+                   "<p class=\"score\">Final score: <strong>%lld/8191</strong>%s</p>\n",
                    (long long)totals[_i].score, pending);
     ck_assert_msg(strstr(text.data, last) != NULL, "%s", text.data);
     bytes_release(&text);
@@ -308,7 +309,8 @@ static const struct {
     {"students/s1/report.html", "<strong>code.frame</strong>"},
     {"students/s1/report.html", "<dt>seen</dt>\n<dd>expected 1, saw 2</dd>\n<dt>why</dt>"},
     {"students/s1/report.html", "<dt>try</dt>\n<dd>Mend it.</dd>"},
-    {"students/s2/report.html", "<p>Final score: <strong>8183/8191</strong> (8 pending)</p>"},
+    {"students/s2/report.html",
+     "<p class=\"score\">Final score: <strong>8183/8191</strong> (8 pending)</p>"},
     {"students/s3/report.html", "<p>Nothing to grade: no commit in time</p>\n"},
     {"students/s4/report.html", "<p>Not graded: missing objects</p>\n"},
 };
