@@ -245,7 +245,8 @@ bool repo_survey(struct repo_work *work, const char *git_folder)
     static const char *const names[] = {"HEAD",         "config",       "config.worktree",
                                         "commondir",    "info/grafts",  "objects",
                                         "objects/pack", "objects/info", "objects/info/alternates",
-                                        "refs",         "refs/heads",   "refs/tags"};
+                                        "refs",         "refs/heads",   "refs/tags",
+                                        "shallow"}; /* read by libgit2 1.7 and newer */
     struct survey s;
     mode_t mode = 0;
     if (!start(&s, work, git_folder))

@@ -35,6 +35,7 @@
 #include "number.h"
 #include "process.h"
 #include "text.h"
+#include "toolchain.h"
 
 #define ATTACKS_MAX 200
 #define SLOTS_MAX 16
@@ -449,6 +450,24 @@ static bool is_wanted(const char *name, char *const *names, int count)
     return count == 0;
 }
 
+/* "12.4": the toolkit of this machine is that one or newer. */
+static bool toolkit_reaches(const char *version)
+{
+    struct toolchain toolchain = {0};
+    struct error ignored = {0};
+    const char *minor = strchr(version, '.');
+    uint64_t wanted[2];
+    bool reaches = minor != NULL &&
+                   number_parse_u64_bytes(version, (size_t)(minor - version), 999, &wanted[0]) &&
+                   number_parse_u64(minor + 1, 999, &wanted[1]) &&
+                   toolchain_find(&toolchain, NULL, &ignored) == 0 &&
+                   toolchain_ask(&toolchain, &ignored) == 0 &&
+                   (toolchain.major > wanted[0] ||
+                    (toolchain.major == wanted[0] && toolchain.minor >= wanted[1]));
+    toolchain_release(&toolchain);
+    return reaches;
+}
+
 /* Some attacks are stopped by the sandbox alone; where it is not to be had, there is nothing to
  * try. */
 static bool can_be_stopped(const struct attack *attack)
@@ -456,6 +475,8 @@ static bool can_be_stopped(const struct attack *attack)
     bool bubblewrap = strcmp(sandbox_here, "bubblewrap") == 0;
     if (strcmp(attack->ends, "bubblewrap") == 0)
         return bubblewrap;
+    if (attack->ends[0] >= '0' && attack->ends[0] <= '9')
+        return toolkit_reaches(attack->ends);
     return strcmp(attack->ends, "wall") != 0 || bubblewrap || strcmp(sandbox_here, "landlock") == 0;
 }
 

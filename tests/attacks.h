@@ -48,7 +48,8 @@ int attack_repository_runs_programs(const struct attack_place *place, struct err
 
 struct attack {
     char name[64];
-    char ends[16];  /* "graded", "usage", "wall": graded, and only Landlock or bubblewrap stop it */
+    char ends[16];  /* "graded", "usage", "wall": graded, and only Landlock or bubblewrap stop it;
+                       "12.4": graded, by that toolkit and newer ones */
     char lost[400]; /* "none", "group.*", "group.item"; "?" in front: may be lost */
     char tries[200];
     bool skipped;

@@ -689,7 +689,7 @@ static const struct {
     {"pipe-head", make_pipe_head, REPO_DAMAGED, "HEAD is a pipe", NULL, 0},
     {"pipe-config", make_pipe_config, REPO_DAMAGED, "config is a pipe", NULL, 0},
     {"pipe-packed-refs", make_pipe_packed_refs, REPO_DAMAGED, "packed-refs is a pipe", NULL, 0},
-    {"pipe-shallow", make_pipe_shallow, REPO_FINE, "", "first\n", 0},
+    {"pipe-shallow", make_pipe_shallow, REPO_DAMAGED, "shallow is a pipe", NULL, 0},
     {"pipe-object", make_pipe_object, REPO_DAMAGED, "is a pipe (FIFO) where a file", NULL, 0},
     {"pipe-index", make_pipe_index, REPO_DAMAGED, ".idx is a pipe", NULL, 0},
     {"pipe-itself", make_pipe_itself, REPO_DAMAGED, ".git is neither", NULL, 0},
