@@ -98,8 +98,10 @@ static uint64_t scalar_model(uint64_t a, uint64_t b, uint64_t c, uint64_t unused
     (void)unused;
     wide value = operate(part_select(a, now.a, now.types[1]), part_select(b, now.b, now.types[2]));
     const wide third = extend(c, 32, now.types[0] == 's');
+    value = extend((uint64_t)value, 34, true); /* .s34 optSaturate(.s34 …) */
     if (now.saturates)
         value = clamp(value, now.d[0] == 'b' ? 8 : now.d[0] == 'h' ? 16 : 32, now.types[0]);
+    value = extend((uint64_t)value, 33, true); /* .s33 optSecOp(…, .s33 tmp, .s33 c) */
     if (now.d[0] != '\0')
         return merge(value, now.d, c) & UINT32_MAX;
     if (strcmp(now.second, "add") == 0)

@@ -107,6 +107,12 @@ static inline scalar_s128 scalar_video_compute(enum video_operation operation, i
     }
 }
 
+/* The manual's intermediate results: 34 bits, and 33 after clamping. */
+static inline int64_t scalar_video_wrap(scalar_s128 value, unsigned bits)
+{
+    return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
+}
+
 static inline scalar_s128 scalar_video_clamp(scalar_s128 value, unsigned bits, bool is_signed)
 {
     const scalar_s128 most = ((scalar_s128)1 << (is_signed ? bits - 1 : bits)) - 1;
@@ -127,15 +133,17 @@ static inline uint32_t scalar_video(enum video_operation operation, uint32_t a, 
                                     uint32_t c, uint64_t immediate)
 {
     const struct video_form form = video_form(immediate);
-    scalar_s128 value =
+    scalar_s128 value = scalar_video_wrap(
         scalar_video_compute(operation, scalar_video_take(a, form.a_part, form.a_signed),
-                             scalar_video_take(b, form.b_part, form.b_signed), form);
+                             scalar_video_take(b, form.b_part, form.b_signed), form),
+        34);
     if (form.saturates)
         value = scalar_video_clamp(value,
                                    form.d_part == VIDEO_WHOLE ? 32
                                    : form.d_part >= VIDEO_H0  ? 16
                                                               : 8,
                                    form.d_signed);
+    value = scalar_video_wrap(value, 33);
     const int64_t third = scalar_video_extend(c, 32, form.d_signed);
     if (form.second == VIDEO_THEN_ADD)
         value += third;
