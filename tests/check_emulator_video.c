@@ -1,5 +1,6 @@
 /* check_emulator_video.c - video instructions, against a model written from the manual's text
- * ("Video Instructions"): every operation with all types, and parts of every kind. */
+ * ("Video Instructions"): every operation with all types, and parts of every kind. Where ptxas
+ * makes something else of them the model says so; the golden data of a GPU has the last word. */
 #include "support_instruction.h"
 
 __extension__ typedef __int128 wide;
@@ -90,27 +91,53 @@ static uint64_t merge(wide value, const char *part, uint64_t c)
 {
     const unsigned bits = part[0] == 'b' ? 8 : 16, at = bits * (unsigned)(part[1] - '0');
     const uint64_t mask = ((UINT64_C(1) << bits) - 1) << at;
+    if (strcmp(part, "h1") == 0) /* ptxas: the upper half, not the lower one */
+        return ((uint64_t)value & mask) | (c & ~mask);
     return ((uint64_t)value << at & mask) | (c & ~mask);
+}
+
+/* "optSaturate", as ptxas has it. */
+static wide saturate(wide value)
+{
+    const char type = now.types[0];
+    if (strncmp(now.opcode, "vsh", 3) == 0) /* .s34; the part does not count */
+        return clamp(extend((uint64_t)value, 34, true), 32, type);
+    if (now.d[0] == '\0' && type == 'u') /* no upper end */
+        return value < 0 ? 0 : value;
+    if (now.d[0] == '\0')
+        return clamp(value, 32, type);
+    const wide most = clamp((wide)1 << 40, now.d[0] == 'b' ? 8 : 16, type);
+    return value < 0 || value > most ? most : value; /* without a sign */
 }
 
 static uint64_t scalar_model(uint64_t a, uint64_t b, uint64_t c, uint64_t unused)
 {
     (void)unused;
+    const bool is_set = strncmp(now.opcode, "vset", 4) == 0;
+    const bool is_signed = now.types[is_set ? 1 : 0] == 's'; /* of vset: the first type there is */
+    const bool is_sum = strcmp(now.opcode, "vadd") == 0 || strcmp(now.opcode, "vsub") == 0;
     wide value = operate(part_select(a, now.a, now.types[1]), part_select(b, now.b, now.types[2]));
-    const wide third = extend(c, 32, now.types[0] == 's');
-    value = extend((uint64_t)value, 34, true); /* .s34 optSaturate(.s34 …) */
+    wide third = extend(c, 32, is_signed);
     if (now.saturates)
-        value = clamp(value, now.d[0] == 'b' ? 8 : now.d[0] == 'h' ? 16 : 32, now.types[0]);
-    value = extend((uint64_t)value, 33, true); /* .s33 optSecOp(…, .s33 tmp, .s33 c) */
+        value = saturate(value);
     if (now.d[0] != '\0')
         return merge(value, now.d, c) & UINT32_MAX;
     if (strcmp(now.second, "add") == 0)
-        value += third;
-    else if (strcmp(now.second, "min") == 0)
-        value = value < third ? value : third;
-    else if (strcmp(now.second, "max") == 0)
-        value = value > third ? value : third;
-    return (uint64_t)value & UINT32_MAX;
+        return (uint64_t)(value + third) & UINT32_MAX;
+    if (now.second[0] == '\0')
+        return (uint64_t)value & UINT32_MAX;
+    /* "optSecOp": ptxas compares 64 bits; of some operations only 32 are left to be extended. */
+    if (is_sum || (strncmp(now.opcode, "vsh", 3) == 0 && now.saturates))
+        value = extend((uint64_t)value, 32, true);
+    value = is_signed ? (wide)(int64_t)value : (wide)(uint64_t)value;
+    const bool is_less = value < third;
+    return (uint64_t)((strcmp(now.second, "min") == 0) == is_less ? value : third) & UINT32_MAX;
+}
+
+/* Whole operands of vmad and c have a sign to ptxas, whatever their types say. */
+static char product_type(const char *part, char type)
+{
+    return part[0] == '\0' ? 's' : type;
 }
 
 static uint64_t product_model(uint64_t a, uint64_t b, uint64_t c, uint64_t unused)
@@ -118,7 +145,8 @@ static uint64_t product_model(uint64_t a, uint64_t b, uint64_t c, uint64_t unuse
     (void)unused;
     const bool negated = now.sign_a * now.sign_b < 0;
     const bool is_signed = now.types[1] == 's' || now.types[2] == 's' || negated || now.sign_c < 0;
-    wide value = part_select(a, now.a, now.types[1]) * part_select(b, now.b, now.types[2]);
+    wide value = part_select(a, now.a, product_type(now.a, now.types[1])) *
+                 part_select(b, now.b, product_type(now.b, now.types[2]));
     unsigned one = now.plus_one ? 1 : 0;
     if (negated) {
         value = -1 - value;
@@ -127,8 +155,10 @@ static uint64_t product_model(uint64_t a, uint64_t b, uint64_t c, uint64_t unuse
         c = ~c;
         one = 1;
     }
-    value += extend(c, 32, is_signed) + one;
-    value >>= now.shift;
+    value += extend(c, 32, true) + one;
+    value = is_signed ? (wide)((int64_t)value >> now.shift) : (wide)((uint64_t)value >> now.shift);
+    if (!is_signed && now.shift == 0)
+        value = (int64_t)value;
     return (uint64_t)(now.saturates ? clamp(value, 32, is_signed ? 's' : 'u') : value) & UINT32_MAX;
 }
 

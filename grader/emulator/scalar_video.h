@@ -2,7 +2,17 @@
  *
  * All of them do the same steps: pick bytes or halves of the operands and extend them by their
  * type, compute without overflow, clamp (.sat), and then add, compare or merge with a third
- * operand. Which parts, types and steps: struct video_form, which travels in the op's immediate. */
+ * operand. Which parts, types and steps: struct video_form, which travels in the op's immediate.
+ *
+ * GPUs since Volta have hardly any of them: ptxas writes them out, and the scalar ones not quite as
+ * the manual has them. Where the two differ this does what an H200 did with the code of ptxas 13.0:
+ * - .sat to u32 only makes what is negative zero; of vshl and vshr it clamps to both ends;
+ * - .sat to a part takes the number for an unsigned one, so that what is negative becomes the most;
+ *   of vshl and vshr it clamps as if there were no part;
+ * - .h1 of the result gets the upper half of the number, not the lower one;
+ * - .min and .max compare 64 bits, without a sign if the result has none; a sum, a difference and
+ *   what was shifted and clamped are cut to 32 bits and extended by their sign before;
+ * - vmad has a sign for whole operands and for c, whatever their types say. */
 #ifndef SPILLWAY_EMULATOR_SCALAR_VIDEO_H
 #define SPILLWAY_EMULATOR_SCALAR_VIDEO_H
 
@@ -125,7 +135,18 @@ static inline uint32_t scalar_video_merge(uint32_t value, unsigned part, uint32_
     const unsigned bits = part >= VIDEO_H0 ? 16 : 8;
     const unsigned shift = part >= VIDEO_H0 ? 16 * (part - VIDEO_H0) : 8 * (part - VIDEO_B0);
     const uint32_t mask = ((UINT32_C(1) << bits) - 1) << shift;
-    return (value << shift & mask) | (c & ~mask);
+    return ((part == VIDEO_H1 ? value : value << shift) & mask) | (c & ~mask);
+}
+
+static inline int64_t scalar_video_saturate(int64_t value, struct video_form form, bool is_shift)
+{
+    if (is_shift) /* the intermediate result has 34 bits */
+        return (int64_t)scalar_video_clamp(scalar_video_wrap(value, 34), 32, form.d_signed);
+    if (form.d_part == VIDEO_WHOLE)
+        return form.d_signed ? (int64_t)scalar_video_clamp(value, 32, true) : value < 0 ? 0 : value;
+    const unsigned bits = form.d_part >= VIDEO_H0 ? 16 : 8;
+    const uint64_t most = (UINT64_C(1) << (form.d_signed ? bits - 1 : bits)) - 1;
+    return (int64_t)((uint64_t)value > most ? most : (uint64_t)value);
 }
 
 /* vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vset */
@@ -133,26 +154,23 @@ static inline uint32_t scalar_video(enum video_operation operation, uint32_t a, 
                                     uint32_t c, uint64_t immediate)
 {
     const struct video_form form = video_form(immediate);
-    scalar_s128 value = scalar_video_wrap(
-        scalar_video_compute(operation, scalar_video_take(a, form.a_part, form.a_signed),
-                             scalar_video_take(b, form.b_part, form.b_signed), form),
-        34);
+    const bool is_shift = operation == VIDEO_SHL || operation == VIDEO_SHR;
+    const bool is_sum = operation == VIDEO_ADD || operation == VIDEO_SUB;
+    const bool is_signed = operation == VIDEO_SET ? form.a_signed : form.d_signed;
+    int64_t value =
+        (int64_t)scalar_video_compute(operation, scalar_video_take(a, form.a_part, form.a_signed),
+                                      scalar_video_take(b, form.b_part, form.b_signed), form);
     if (form.saturates)
-        value = scalar_video_clamp(value,
-                                   form.d_part == VIDEO_WHOLE ? 32
-                                   : form.d_part >= VIDEO_H0  ? 16
-                                                              : 8,
-                                   form.d_signed);
-    value = scalar_video_wrap(value, 33);
-    const int64_t third = scalar_video_extend(c, 32, form.d_signed);
-    if (form.second == VIDEO_THEN_ADD)
-        value += third;
-    else if (form.second == VIDEO_THEN_MIN)
-        value = third < value ? third : value;
-    else if (form.second == VIDEO_THEN_MAX)
-        value = third > value ? third : value;
-    return form.d_part == VIDEO_WHOLE ? (uint32_t)value
-                                      : scalar_video_merge((uint32_t)value, form.d_part, c);
+        value = scalar_video_saturate(value, form, is_shift);
+    if (form.d_part != VIDEO_WHOLE)
+        return scalar_video_merge((uint32_t)value, form.d_part, c);
+    if (form.second == VIDEO_PLAIN || form.second == VIDEO_THEN_ADD)
+        return (uint32_t)value + (form.second == VIDEO_PLAIN ? 0 : c);
+    if (is_sum || (is_shift && form.saturates))
+        value = scalar_video_wrap(value, 32);
+    const int64_t third = scalar_video_extend(c, 32, is_signed);
+    const bool is_less = is_signed ? value < third : (uint64_t)value < (uint64_t)third;
+    return (uint32_t)(is_less == (form.second == VIDEO_THEN_MIN) ? value : third);
 }
 
 /* vadd2 … vset4: parts of `bits`, each by itself; with .add the sum of them and c. */
@@ -179,20 +197,22 @@ static inline uint32_t scalar_video_parts(enum video_operation operation, uint32
     return result;
 }
 
-/* vmad: a * b + c, one of the two negated or one added, shifted right, clamped. */
+/* vmad: a * b + c, one of the two negated or one added, shifted right, clamped; in 64 bits. */
 static inline uint32_t scalar_video_mad(uint32_t a, uint32_t b, uint32_t c, uint64_t immediate)
 {
     const struct video_form form = video_form(immediate);
     const bool is_signed = form.a_signed || form.b_signed || form.negates_product || form.negates_c;
-    scalar_s128 value = (scalar_s128)scalar_video_take(a, form.a_part, form.a_signed) *
-                        scalar_video_take(b, form.b_part, form.b_signed);
+    const bool a_signed = form.a_signed || form.a_part == VIDEO_WHOLE;
+    const bool b_signed = form.b_signed || form.b_part == VIDEO_WHOLE;
+    scalar_s128 value = (scalar_s128)scalar_video_take(a, form.a_part, a_signed) *
+                        scalar_video_take(b, form.b_part, b_signed);
     if (form.negates_product)
         value = -value;
-    /* The complement is extended, and one added: the sign of the least number stays. */
-    value += scalar_video_extend(form.negates_c ? ~c : c, 32, is_signed);
+    value += scalar_video_extend(form.negates_c ? ~c : c, 32, true);
     value += form.negates_c || form.adds_one ? 1 : 0;
-    value >>= form.shift;
-    return (uint32_t)(form.saturates ? scalar_video_clamp(value, 32, is_signed) : value);
+    const int64_t shifted =
+        is_signed ? (int64_t)value >> form.shift : (int64_t)((uint64_t)value >> form.shift);
+    return (uint32_t)(form.saturates ? scalar_video_clamp(shifted, 32, is_signed) : shifted);
 }
 
 #endif
