@@ -219,6 +219,8 @@ static int take_unchanged(struct session *s, const struct batch_item *item, stru
     ++s->result->unchanged;
     ++s->progress.unchanged;
     s->progress.failed += !graded;
+    if (gradebook_end_trouble(s->book, item->student->id, err) != 0)
+        return -1;
     if (s->progress.terminal) /* no lines there */
         return 0;
     if (read_standing(s, item, &standing, err) != 0)

@@ -44,6 +44,11 @@ int gradebook_record(struct gradebook *book, const char *student, struct attempt
 /* Adds trouble of the machine with one student's grading. What was graded before stays valid. */
 int gradebook_record_trouble(struct gradebook *book, const char *student, const char *sentence,
                              struct error *err);
+/* The student could be reached again, and what was graded before is still true: trouble since then
+ * is over, which becomes a row of its own with an empty sentence. Without trouble nothing is
+ * written.
+ */
+int gradebook_end_trouble(struct gradebook *book, const char *student, struct error *err);
 
 /* Adds those that differ from what holds; *changed counts them. All or none. */
 int gradebook_put_overrides(struct gradebook *book, const struct overrides *overrides,

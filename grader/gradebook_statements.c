@@ -53,7 +53,9 @@ const char *const gradebook_statements[STATEMENT_COUNT] = {
     [STATEMENT_MARKS] = "SELECT id, title, status, points, max_points, message, remedy FROM mark"
                         " WHERE attempt = ?1 ORDER BY position",
     [STATEMENT_TEXTS] = "SELECT explanation, page, json, html FROM attempt WHERE id = ?1",
-    [STATEMENT_TROUBLE] = "SELECT sentence FROM trouble WHERE student = ?1 AND after_attempt >="
+    /* "" as the latest sentence: it passed without a new attempt. */
+    [STATEMENT_TROUBLE] = "SELECT nullif (sentence, '') FROM trouble WHERE student = ?1"
+                          " AND after_attempt >="
                           " (SELECT coalesce (max (number), 0) FROM attempt WHERE student = ?1)"
                           " ORDER BY id DESC LIMIT 1",
     [STATEMENT_OVERRIDES] =
@@ -81,7 +83,8 @@ const char *const gradebook_statements[STATEMENT_COUNT] = {
         "SELECT s.id" LATEST_OF_CURRENT " AND a.pending > 0 ORDER BY s.position",
     [STATEMENT_PICK_TROUBLE] =
         "SELECT s.id FROM student s WHERE s.position IS NOT NULL AND EXISTS"
-        " (SELECT 1 FROM trouble WHERE student = s.id AND after_attempt >="
+        " (SELECT 1 FROM trouble WHERE id = (SELECT max (id) FROM trouble WHERE student = s.id)"
+        " AND sentence <> '' AND after_attempt >="
         " (SELECT coalesce (max (number), 0) FROM attempt WHERE student = s.id))"
         " ORDER BY s.position",
     [STATEMENT_PICK_SINCE] =

@@ -159,6 +159,14 @@ int gradebook_record_trouble(struct gradebook *book, const char *student, const 
     return gradebook_finish(book, statement, err);
 }
 
+int gradebook_end_trouble(struct gradebook *book, const char *student, struct error *err)
+{
+    AUTO_FREE char *sentence = NULL;
+    if (gradebook_trouble(book, student, &sentence, err) != 0)
+        return -1;
+    return sentence == NULL ? 0 : gradebook_record_trouble(book, student, "", err);
+}
+
 /* ---- Overrides ------------------------------------------------------------------------------- */
 
 /* Does the gradebook say the same already? Taking back what is not there changes nothing. */

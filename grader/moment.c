@@ -288,7 +288,9 @@ struct moment moment_plus(struct moment moment, int64_t seconds)
 
 struct moment moment_plus_days(struct moment moment, int64_t days)
 {
-    if (moment.zone == NULL)
+    /* No day is no change, even in the hour that comes twice, where the local time would not tell
+     * which of the two is meant. */
+    if (moment.zone == NULL || days == 0)
         return moment_plus(moment, days * DAY_S);
     int64_t local = moment.unix_s + moment_offset(moment) + days * DAY_S;
     (void)instant_of(moment.zone, local, &moment.unix_s);

@@ -15,6 +15,7 @@ struct match {
     struct key *ids, *emails; /* owned, sorted without regard to case */
     size_t count;
     size_t *row_of; /* owned; a student's row of the template; 0: none */
+    bool by_sis;    /* some row was found by what the school says of it */
 };
 
 static int order_keys(const void *left, const void *right)
@@ -53,18 +54,29 @@ static const struct key *find_key(const struct key *keys, size_t count, const ch
     return text[0] == '\0' ? NULL : bsearch(&wanted, keys, count, sizeof keys[0], order_keys);
 }
 
-/* The surest sign first; NULL: nobody of ours. */
-static const struct key *find_student(const struct match *match, const struct canvas *canvas,
-                                      const struct csv_row *row)
+/* What the school itself says of the row; NULL: nobody of ours. */
+static const struct key *find_by_sis(const struct match *match, const struct canvas *canvas,
+                                     const struct csv_row *row)
 {
-    const char *const cells[] = {csv_cell(row, canvas->sis_user), csv_cell(row, canvas->sis_login),
-                                 csv_cell(row, canvas->id)};
+    const char *const cells[] = {csv_cell(row, canvas->sis_user), csv_cell(row, canvas->sis_login)};
     const struct key *found = NULL;
     for (size_t i = 0; i < COUNT_OF(cells) && found == NULL; ++i)
         found = find_key(match->ids, match->count, cells[i]);
     for (size_t i = 0; i < COUNT_OF(cells) && found == NULL; ++i)
         found = find_key(match->emails, match->count, cells[i]);
     return found;
+}
+
+/* Canvas numbers its users itself, and such a number may be another student's id at the school: it
+ * is asked only where the school says nothing of the row, or in a file in which nothing that the
+ * school says is in the roster. */
+static const struct key *find_by_canvas_id(const struct match *match, const struct canvas *canvas,
+                                           const struct csv_row *row)
+{
+    bool silent =
+        csv_cell(row, canvas->sis_user)[0] == '\0' && csv_cell(row, canvas->sis_login)[0] == '\0';
+    return silent || !match->by_sis ? find_key(match->ids, match->count, csv_cell(row, canvas->id))
+                                    : NULL;
 }
 
 /* A row without a name and an id says something of the columns; "Student, Test" is Canvas's own. */
@@ -77,22 +89,35 @@ static bool is_student_row(const struct canvas *canvas, size_t at)
     return csv_cell(row, canvas->id)[0] != '\0' && strcasecmp(name, "Student, Test") != 0;
 }
 
+/* True: the row's student is known, and is the row's unless an earlier row has it. */
+static bool take_row(struct match *match, const struct canvas *canvas, size_t at,
+                     const struct key *key, struct problems *notes)
+{
+    const struct csv_row *row = &canvas->csv.rows[at];
+    if (key == NULL)
+        return false;
+    if (match->row_of[key->student] != 0)
+        problems_add(notes, row->line, "%.100s is the student of line %zu once more: left out",
+                     csv_cell(row, canvas->name),
+                     canvas->csv.rows[match->row_of[key->student]].line);
+    else
+        match->row_of[key->student] = at;
+    return true;
+}
+
+/* First all that the school says, so that no number of Canvas's comes before it. */
 static void match_rows(struct match *match, const struct canvas *canvas, struct problems *notes)
 {
+    for (size_t i = 1; i < canvas->csv.row_count; ++i)
+        if (is_student_row(canvas, i) &&
+            take_row(match, canvas, i, find_by_sis(match, canvas, &canvas->csv.rows[i]), notes))
+            match->by_sis = true;
     for (size_t i = 1; i < canvas->csv.row_count; ++i) {
         const struct csv_row *row = &canvas->csv.rows[i];
-        if (!is_student_row(canvas, i))
-            continue;
-        const struct key *key = find_student(match, canvas, row);
-        if (key == NULL)
+        if (is_student_row(canvas, i) && find_by_sis(match, canvas, row) == NULL &&
+            !take_row(match, canvas, i, find_by_canvas_id(match, canvas, row), notes))
             problems_add(notes, row->line, "%.100s is in Canvas, but not in the roster: left out",
                          csv_cell(row, canvas->name));
-        else if (match->row_of[key->student] != 0)
-            problems_add(notes, row->line, "%.100s is the student of line %zu once more: left out",
-                         csv_cell(row, canvas->name),
-                         canvas->csv.rows[match->row_of[key->student]].line);
-        else
-            match->row_of[key->student] = i;
     }
 }
 

@@ -75,6 +75,19 @@ static const struct {
      "Student,ID,Section,Only (9)\nFirst,s1,A,8190\n",
      ": s2 (Second Student) is in the roster, but not in Canvas: left out\n"
      ":3: =Stranger is in Canvas, but not in the roster: left out\n"},
+    /* A number that Canvas made is not the student who has it as an id, be it above or below. */
+    {"Student,ID,SIS User ID,Section,Only (9)\nDropped,s1,9001,A,\nFirst,7,s1,A,\nSecond,8,s2,A,\n", NULL,
+     "Student,ID,SIS User ID,Section,Only (9)\nFirst,7,s1,A,8190\nSecond,8,s2,A,8191\n",
+     ":2: Dropped is in Canvas, but not in the roster: left out\n"},
+    {"Student,ID,SIS Login ID,Section,Only (9)\nDropped,s1,dan,A,\nSecond,8,s2@example.org,A,\n", NULL,
+     "Student,ID,SIS Login ID,Section,Only (9)\nSecond,8,s2@example.org,A,8191\n",
+     ": s1 (Émile, First) is in the roster, but not in Canvas: left out\n"
+     ":2: Dropped is in Canvas, but not in the roster: left out\n"},
+    /* It is where the school says nothing of a guest, or nothing that the roster knows. */
+    {"Student,ID,SIS User ID,Section,Only (9)\nGuest,s1,,A,\nSecond,8,s2,A,\n", NULL,
+     "Student,ID,SIS User ID,Section,Only (9)\nGuest,s1,,A,8190\nSecond,8,s2,A,8191\n", ""},
+    {"Student,ID,SIS User ID,Section,Only (9)\nFirst,s1,9001,A,\nSecond,s2,9002,A,\n", NULL,
+     "Student,ID,SIS User ID,Section,Only (9)\nFirst,s1,9001,A,8190\nSecond,s2,9002,A,8191\n", ""},
     /* A name is never a formula, an id stays as it is. */
     {"Student,ID,SIS User ID,Section,Only (9)\n=HYPERLINK(1),=s1,s1,@A,\nSecond,1,s2,A,\n", NULL,
      "Student,ID,SIS User ID,Section,Only (9)\n'=HYPERLINK(1),=s1,s1,'@A,8190\nSecond,1,s2,A,8191\n", ""},

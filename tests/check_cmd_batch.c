@@ -259,6 +259,14 @@ START_TEST(trouble_is_apart_and_tried_again)
     /* A repo that is gone later leaves what was graded. */
     ck_assert_int_eq(rename(school_repo(&school, 2), hidden), 0);
     run(3, LIST(QUICK), LIST("s002             not graded", "graded          3"));
+    assert_in("trouble.csv", "s002,");
+    /* It comes back as it was: nothing to grade, and the trouble is over. */
+    ck_assert_int_eq(rename(hidden, school_repo(&school, 2)), 0);
+    run(0, LIST(QUICK, "--retry"), LIST("s002             unchanged"));
+    struct bytes table = read_out(out, "trouble.csv");
+    ck_assert_ptr_null(strstr(bytes_text(&table), "s002"));
+    bytes_release(&table);
+    run(0, LIST(QUICK, "--retry"), LIST("trouble of the machine keeps nobody"));
 }
 END_TEST
 

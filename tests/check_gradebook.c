@@ -449,6 +449,19 @@ START_TEST(trouble_is_no_mark)
     ck_assert_int_eq(gradebook_trouble(book, "s1", &trouble, &err), 0);
     ck_assert_ptr_null(trouble);
     ck_assert_int_eq(ask(file(), "SELECT count(*) FROM trouble"), 2);
+    /* It can be over without a new attempt, which is written once. */
+    ck_assert_int_eq(gradebook_end_trouble(book, "s1", &err), 0);
+    ck_assert_int_eq(ask(file(), "SELECT count(*) FROM trouble"), 2);
+    ck_assert_int_eq(gradebook_record_trouble(book, "s1", "the disk is full", &err), 0);
+    for (int i = 0; i < 2; ++i)
+        ck_assert_int_eq(gradebook_end_trouble(book, "s1", &err), 0);
+    ck_assert_int_eq(gradebook_trouble(book, "s1", &trouble, &err), 0);
+    ck_assert_ptr_null(trouble);
+    struct student_ids ids;
+    ck_assert_int_eq(gradebook_pick(book, PICK_TROUBLE, 0, &ids, &err), 0);
+    ck_assert_uint_eq(ids.count, 0);
+    student_ids_release(&ids);
+    ck_assert_int_eq(ask(file(), "SELECT count(*) FROM trouble"), 4);
     stop();
 }
 END_TEST
