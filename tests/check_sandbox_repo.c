@@ -132,6 +132,22 @@ static int write_much(void)
     return 0;
 }
 
+/* Sees to the mode of what can be opened, and of nothing else: chmod.c. */
+static int open_secret_to_all(void)
+{
+    return chmod(secret, 0666) == 0 ? 0 : errno;
+}
+static int set_mode_of_own(void)
+{
+    char path[500];
+    struct stat info;
+    (void)snprintf(path, sizeof path, "%s/own", writable);
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || chmod(path, 0444) != 0 || fstat(fd, &info) != 0)
+        return errno;
+    return (info.st_mode & 0777) == 0444 ? 0 : EIO;
+}
+
 #define LANDLOCK true
 static const struct {
     int (*deed)(void);
@@ -152,6 +168,8 @@ static const struct {
     {kill_parent, false, EPERM, EPERM},
     {have_capabilities, false, 0, 0},
     {write_much, false, EFBIG, EFBIG},
+    {open_secret_to_all, LANDLOCK, EPERM, EPERM},
+    {set_mode_of_own, false, 0, 0},
 };
 
 /* In a child of its own, since there is no way back. */
