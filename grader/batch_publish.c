@@ -71,15 +71,20 @@ static int publish(const struct publishing *publishing, struct batch_publication
                    struct repo_fetcher *fetcher, struct error *err)
 {
     const struct batch_options *options = publishing->options;
+    /* Who shares a repo has a folder there each: one would be written over by the others. */
+    bool shared = roster_shares_repo(options->roster, row->student);
     AUTO_FREE char *folder = student_folder(options, row->student);
     AUTO_FREE char *cache = repo_cache_folder(options->folder, row->student->location);
-    if (folder == NULL || cache == NULL)
+    AUTO_FREE char *place = NULL;
+    if (folder == NULL || cache == NULL ||
+        asprintf(&place, "%s%s%s", options->lab->id, shared ? "-" : "",
+                 shared ? row->student->id : "") < 0)
         return error_no_memory(err);
     struct repo_publish_file files[COUNT_OF(file_names)];
     struct bytes contents[COUNT_OF(file_names)] = {0};
     struct repo_publication publication = {.address = row->student->location,
                                            .cache = cache,
-                                           .lab_id = options->lab->id,
+                                           .lab_id = place,
                                            .now_s = publishing->now_s,
                                            .files = files};
     int status = 0;

@@ -437,6 +437,21 @@ static int read_files(struct command *c, struct error *err)
     return 0;
 }
 
+/* A policy that could not cost anybody anything was given by mistake. */
+static int check_late(const struct command *c, struct error *err)
+{
+    struct moment deadline;
+    if (c->late_text == NULL)
+        return 0;
+    for (size_t i = 0; i < c->roster.count; ++i)
+        if (student_deadline(&c->roster.students[i], c->batch.deadline, &deadline))
+            return 0;
+    return error_set(err, ERROR_USAGE,
+                     "--late %s: late after what? Give --deadline TIME, or a column `deadline` in "
+                     "%s",
+                     c->late_text, c->roster_path);
+}
+
 /* ---- All -------------------------------------------------------------------------------------*/
 
 static void command_release(struct command *c)
@@ -467,6 +482,8 @@ int cmd_batch(int argc, char **argv)
         status = read_times(c, &err);
     if (status == 0)
         status = read_files(c, &err);
+    if (status == 0)
+        status = check_late(c, &err);
     if (status == 0) {
         status = batch_run(&result, &c->batch, &err);
         if (status == 0)

@@ -135,6 +135,13 @@ int late_policy_parse(struct late_policy *ret, const char *text, struct error *e
         return error_set(
             err, ERROR_USAGE,
             "late policy: `cap` limits what a day costs: give percent= or points= too");
+    /* Else work from any later day would count in full, which is hardly what was meant. */
+    if ((policy.grace_s > 0 || policy.slack_days > 0) && policy.kind == LATE_FREE &&
+        policy.most_days < 0)
+        return error_set(err, ERROR_USAGE,
+                         "late policy: `grace` and `slack` alone would let any later day count in "
+                         "full: give percent= or points= too, or days= for the last day that "
+                         "counts (days=0: none after the grace)");
     if (policy.has_cap && policy.kind == LATE_PERCENT && policy.cap > 100 * LATE_UNIT)
         return error_set(err, ERROR_USAGE, "late policy: expected a cap of at most 100 percent");
     *ret = policy;

@@ -60,7 +60,7 @@ struct repo_task {
     uint32_t redirects;          /* 1: another host may answer in its place (never with a secret) */
     char user[64], secret[1024]; /* for https; secret "": none */
     char cutoff_text[128];
-    char lab_id[64];
+    char lab_id[160];  /* of a push: the folder's name */
     char message[200]; /* REPO_PUT, REPO_PUSH */
     char path[512];    /* --path, without slashes at its ends; "": none */
     struct {

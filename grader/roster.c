@@ -438,6 +438,20 @@ const struct student *roster_find(const struct roster *roster, const char *id)
     return NULL;
 }
 
+bool roster_shares_repo(const struct roster *roster, const struct student *student)
+{
+    AUTO_FREE char *own = student->group == NULL ? NULL : repo_key(student);
+    bool shared = false;
+    for (size_t i = 0; own != NULL && i < roster->count && !shared; ++i) {
+        const struct student *other = &roster->students[i];
+        if (other == student || !share_group(other, student))
+            continue;
+        AUTO_FREE char *key = repo_key(other);
+        shared = key != NULL && strcmp(key, own) == 0;
+    }
+    return shared;
+}
+
 bool student_deadline(const struct student *student, const struct moment *batch_deadline,
                       struct moment *ret)
 {

@@ -53,6 +53,9 @@ void roster_release(struct roster *roster);
 /* NULL: nobody has that id; case matters. */
 const struct student *roster_find(const struct roster *roster, const char *id);
 
+/* Whether another student of the same group hands in with the same repo. */
+bool roster_shares_repo(const struct roster *roster, const struct student *student);
+
 /* The deadline that counts: the student's own, else the batch's (NULL: none), and the extension.
  * False: there is none. */
 bool student_deadline(const struct student *student, const struct moment *batch_deadline,

@@ -194,6 +194,26 @@ START_TEST(feedback_is_published_only_when_asked)
 }
 END_TEST
 
+START_TEST(who_shares_a_repo_has_a_folder_each)
+{
+    char first[48], again[48];
+    set_up(2, "");
+    const char *path = school_repo(&school, 1);
+    char roster[3000];
+    (void)snprintf(roster, sizeof roster,
+                   "id,name,email,repo,group\ns001,A,a@example.org,%s,g\n"
+                   "s002,B,b@example.org,%s/,g\n",
+                   path, path);
+    testing_write(school.roster, roster, strlen(roster));
+    run(0, LIST(QUICK, "--publish"), LIST("2 students", "feedback published to 2 repos"));
+    look_at_feedback(1, "day17-registers-s001/feedback.txt", first);
+    look_at_feedback(1, "day17-registers-s002/report.html", first);
+    run(0, LIST(QUICK, "--publish"), LIST("feedback published to 0 repos, unchanged in 2"));
+    look_at_feedback(1, "day17-registers-s001/feedback.txt", again);
+    ck_assert_str_eq(first, again);
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_not_graded_again)
 {
     set_up(STUDENTS, "");
@@ -345,6 +365,7 @@ static const struct {
     {{"--deadline", "tomorrow"}, "--deadline \"tomorrow\""},
     {{"--zone", "Mars/Olympus"}, "--zone Mars/Olympus"},
     {{"--late", "percent=ten"}, "percent"},
+    {{"--late", "percent=10"}, "late after what?"},
     {{"--tag", "x", "--head"}, "--tag and --head"},
     {{"--jobs", "0"}, "--jobs"},
     {{"--executor", "cloud"}, "auto, gpu, emulator or none"},
@@ -580,6 +601,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, a_class_is_graded);
     tcase_add_test(tests, feedback_teaches_as_much_as_grading_alone);
     tcase_add_test(tests, feedback_is_published_only_when_asked);
+    tcase_add_test(tests, who_shares_a_repo_has_a_folder_each);
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);

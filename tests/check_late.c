@@ -183,6 +183,8 @@ static const struct {
     {"points=1e3", "points a day"},
     {"percent=1,points=1", "one of `percent` and `points`"},
     {"cap=5", "give percent= or points= too"},
+    {"grace=30min", "would let any later day count in full"},
+    {"slack=2", "would let any later day count in full"},
     {"percent=1,cap=101", "at most 100 percent"},
     {"percent=1,cap=x", "the most that is taken"},
     {"grace=30", "a time of grace"},
