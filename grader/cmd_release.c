@@ -155,7 +155,7 @@ int cmd_release(int argc, char **argv)
         error_set(&err, ERROR_USAGE,
                   "--url is written into a Makefile and YAML files: letters, digits and "
                   "-._~:/@%%+ only");
-    if (err.kind != ERROR_NONE)
+    if (err.kind != ERROR_NONE || options.lab == NULL)
         return error_report(&err);
     if (wanted == STARTER)
         return print_starter(options.lab);

@@ -111,7 +111,7 @@ static int open_item(struct parser *parser, const char *rest, size_t length)
         return refuse(parser, "too many items");
     parser->item = &parser->hints->items[parser->hints->count];
     memcpy(parser->item->id, rest, id_length);
-    parser->item->title = strndup(blank + 1, length - id_length - 1);
+    parser->item->title = strndup(rest + id_length + 1, length - id_length - 1);
     if (parser->item->title == NULL)
         return error_no_memory(parser->err);
     ++parser->hints->count;
