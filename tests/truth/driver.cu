@@ -4,7 +4,6 @@
 //   driver rows ROWS.cubin ROWS.tsv OUT_FOLDER        writes rows.bin: 2048 results of 8 bytes each;
 //                                                     and rows_hash.tsv: what golden.sh takes
 //   driver probes PROBES.cubin OUT_FOLDER             for the profiler: patterns drawn from a seed
-//   driver turns PROBES.cubin OUT_FOLDER              the same, of atomics to many lines
 //
 // Build: nvcc -O1 -o driver driver.cu truth.c rows_inputs… (record.sh does all of it).
 #include <cuda.h>
@@ -216,77 +215,6 @@ static int run_probes(char **argv)
     return 0;
 }
 
-/* How an atomic takes its turns when its words lie in many lines of 128 bytes: one warp each. */
-static const int TURN_PATTERNS = 640;
-
-static void turn_pattern(int pattern, uint64_t &state, int idx[32])
-{
-    auto draw = [&state](unsigned range) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        return (unsigned)(state >> 20) % range;
-    };
-    static const unsigned ranges[] = {256, 160, 192, 224, 512};
-    if (pattern < 320) { /* any words of some lines; in the second half all of them different */
-        const unsigned range = ranges[pattern % 5];
-        for (int k = 0; k < 32; ++k) {
-            bool again = true;
-            while (again) {
-                idx[k] = (int)draw(range);
-                again = false;
-                for (int other = 0; pattern >= 160 && other < k; ++other)
-                    again = again || idx[other] == idx[k];
-            }
-        }
-        return;
-    }
-    /* Two words of one column in two lines, each with a neighbour in its sector; one word in each of
-     * the other lines, in other columns. */
-    for (int k = 0; k < 32; ++k)
-        idx[k] = -1;
-    const int first = pattern % 8, second = (first + 1 + pattern / 8 % 7) % 8;
-    const int column = (int)draw(32), apart = pattern % 3 == 2 ? (int)draw(32) : column;
-    int lane = (int)draw(8);
-    idx[lane] = first * 32 + column;
-    idx[lane + 1 + (int)draw(4)] = second * 32 + apart;
-    idx[lane + 6] = first * 32 + (column ^ 1);
-    idx[lane + 7] = second * 32 + (apart ^ 1);
-    lane += 8;
-    for (int line = 0; line < 8; ++line)
-        if (line != first && line != second)
-            idx[lane++] = line * 32 + (column + 8 + line) % 32;
-}
-
-static int run_turns(char **argv)
-{
-    CUmodule module;
-    CUfunction function;
-    check(cuModuleLoad(&module, argv[2]), argv[2]);
-    check(cuModuleGetFunction(&function, module, "probe_red"), "probe_red");
-    FILE *list = std::fopen((std::string(argv[3]) + "/turns.tsv").c_str(), "w");
-    if (list == nullptr)
-        return 1;
-    CUdeviceptr data = 0;
-    check(cuMemAlloc(&data, 65536), "data");
-    uint64_t state = 88172645463325252ull;
-    for (int pattern = 0; pattern < TURN_PATTERNS; ++pattern) {
-        int idx[32];
-        turn_pattern(pattern, state, idx);
-        std::fprintf(list, "probe_red\t%d\t", pattern);
-        for (int k = 0; k < 32; ++k)
-            std::fprintf(list, "%d%s", idx[k], k < 31 ? "," : "\n");
-        CUdeviceptr index = upload(idx, sizeof idx);
-        void *pointers[] = {&index, &data};
-        check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, pointers, nullptr), "turns");
-        check(cuCtxSynchronize(), "turns");
-        cuMemFree(index);
-    }
-    std::fprintf(stderr, "data at %llx\n", (unsigned long long)data);
-    std::fclose(list);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     check(cuInit(0), "cuInit");
@@ -301,8 +229,6 @@ int main(int argc, char **argv)
         return run_rows(argv);
     if (argc == 4 && std::strcmp(argv[1], "probes") == 0)
         return run_probes(argv);
-    if (argc == 4 && std::strcmp(argv[1], "turns") == 0)
-        return run_turns(argv);
-    std::fprintf(stderr, "driver launches|rows|probes|turns …: see driver.cu\n");
+    std::fprintf(stderr, "driver launches|rows|probes …: see driver.cu\n");
     return 2;
 }

@@ -2,7 +2,7 @@
 # record.sh OUT [PART…] - on a machine with nvcc 13, an H200 (sm_90) and the profilers: runs every launch
 # of launches.inc, every row of the instruction table, the probes and the planted faults, and leaves
 # what the hardware did in OUT (about four minutes). golden.sh turns that into the committed fixtures.
-# PART: outputs, rows, counters, sanitizer, all of them if none is named; and turns. FAULTS="name…": only these
+# PART: outputs, rows, counters, sanitizer; all of them if none is named. FAULTS="name…": only these
 # planted faults.
 set -u
 out=$1
@@ -42,9 +42,9 @@ export arch
 case $parts in
 *outputs* | *counters*)
     ls "$root"/tests/fixtures/truth/*.ptx | xargs -P 8 -I{} bash -c 'assemble {}' || exit 1
+    nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin || exit 1
     ;;
 esac
-nvcc -O3 -arch="$arch" -cubin "$here/kernels/probes.cu" -o probes.cubin || exit 1
 ptxas -arch="$arch" --fmad=false rows.ptx -o rows.cubin || exit 1
 
 groups=$(sed -n 's/^GROUP(\([a-z]*\), \([a-z0-9]*\),.*/\1_\2/p' "$here/launches.inc")
@@ -99,15 +99,6 @@ record_counters() {
     count probes ./driver probes probes.cubin counters
     gzip -9 counters/*.csv
     tar czf "$out/counters.tgz" counters
-}
-record_turns() { # not by default: what explained.inc calls TURNS is to be understood
-    step turns
-    mkdir -p turns
-    ncu --metrics l1tex__t_requests_pipe_lsu_mem_global_op_red.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum \
-        --csv --print-units base --clock-control none --log-file turns/turns.csv \
-        ./driver turns probes.cubin turns >turns/turns.out 2>&1 || tail -3 turns/turns.out
-    gzip -9 turns/turns.csv
-    tar czf "$out/turns.tgz" turns
 }
 count() { # NAME DRIVER-ARGUMENT…: one line a launch and metric, as CSV
     local name=$1
