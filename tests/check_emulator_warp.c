@@ -262,6 +262,8 @@ static const struct row rows[] = {
     {"shfl.sync.down.b32 %r3, %r2, 1, 0x1c1f, 0xffffffff;", down_1_of_4},
     {"shfl.sync.bfly.b32 %r3, %r2, 9, 31, 0xffffffff;", butterfly_9},
     {"shfl.sync.idx.b32 %r3, %r2, 17, 31, 0xffffffff;", index_17},
+    /* Only the leader has a value, and all take that. */
+    {"{ .reg .b32 led; setp.eq.u32 %p3, %t, 17; @%p3 mov.b32 led, %r2; shfl.sync.idx.b32 %r3, led, 17, 31, 0xffffffff; }", index_17},
     {"mul.lo.u32 %r4, %t, 7; shfl.sync.idx.b32 %r3|%p1, %r2, %r4, 0x101f, 0xffffffff;", index_own_of_16},
     {"shfl.sync.down.b32 %r5|%p2, %r2, 5, 31, 0xffffffff;" FLAG, in_range_down_5},
     {ODD "vote.sync.ballot.b32 %r3, %p1, 0xffffffff;", ballot},
@@ -337,6 +339,25 @@ START_TEST(lanes_exchange)
 }
 END_TEST
 
+START_TEST(a_shuffle_of_no_value_is_told)
+{
+    uint32_t out[1] = {0};
+    const struct support_kernel kernel = {
+        .statements = "{ .reg .b32 led; setp.lt.u32 %p3, %t, 17; @%p3 mov.b32 led, 5;\n"
+                      "shfl.sync.idx.b32 %r3, led, 17, 31, 0xffffffff; }",
+        .out = out,
+        .out_bytes = sizeof out};
+    struct emulator_result result = support_run(&kernel);
+    support_finished(&result);
+    ck_assert_uint_eq(result.fault_count, 1);
+    ck_assert_str_eq(result.faults[0].kind, "undefined value");
+    ck_assert(result.faults[0].warning);
+    ck_assert_ptr_nonnull(
+        strstr(result.faults[0].text, "takes the value of lane 17, which has none yet"));
+    emulator_result_release(&result);
+}
+END_TEST
+
 Suite *suite_emulator_warp(void);
 Suite *suite_emulator_warp(void)
 {
@@ -344,6 +365,7 @@ Suite *suite_emulator_warp(void)
     TCase *tcase = tcase_create("exchange");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, lanes_exchange, 0, COUNT_OF(rows));
+    tcase_add_test(tcase, a_shuffle_of_no_value_is_told);
     suite_add_tcase(suite, tcase);
     return suite;
 }

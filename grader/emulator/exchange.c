@@ -6,9 +6,15 @@
 
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
-/* PTX ISA, "shfl": from which lane, and whether that lane is in range. op->e: predicate or none. */
+#define SHUFFLE_MASK_SHIFT 32 /* in op->imm: where the mask of the lanes that have a value is */
+
+/* PTX ISA, "shfl": from which lane, and whether that lane is in range. op->e: predicate or none.
+ * A lane may hand out a register that has no value, as long as nobody takes it: what the leader
+ * alone has set is told to all so. */
 static void shuffle(struct warp *warp, const struct op *op)
 {
+    const uint32_t at = (uint32_t)(op->imm >> SHUFFLE_MASK_SHIFT);
+    const uint32_t defined = at == UINT32_MAX ? FULL_MASK : read_mask(warp, at);
     uint32_t result[LANES], in_range = 0;
     EACH_ACTIVE(lane)
     {
@@ -18,7 +24,7 @@ static void shuffle(struct warp *warp, const struct op *op)
         const uint32_t least = lane & segment;
         int from;
         bool good;
-        switch ((enum shuffle)op->imm) {
+        switch ((enum shuffle)(op->imm & 3)) {
         case SHUFFLE_UP:
             from = (int)lane - (int)b;
             good = from >= most;
@@ -38,11 +44,13 @@ static void shuffle(struct warp *warp, const struct op *op)
             break;
         }
         in_range |= good ? UINT32_C(1) << lane : 0;
-        if (good && (warp->active >> (from & 31) & 1) == 0 && warp->runner->launch->checks) {
+        if (good && ((warp->active & defined) >> (from & 31) & 1) == 0 &&
+            warp->runner->launch->checks) {
             struct fault_site site = {.op = op, .lane = lane};
             fault_report(warp, &site, "undefined value", true,
-                         "takes the value of lane %d, which takes no part in the shuffle",
-                         from & 31);
+                         "takes the value of lane %d, which %s", from & 31,
+                         (warp->active >> (from & 31) & 1) == 0 ? "takes no part in the shuffle"
+                                                                : "has none yet");
         }
         result[lane] = read_lane(warp, op->a, good ? (unsigned)from & 31 : lane);
     }
@@ -332,7 +340,10 @@ void lower_shuffle(struct lowering *lowering, const struct ptx_instruction *inst
     op->b = b;
     op->c = c;
     op->e = predicate;
-    op->imm = (uint64_t)mode;
+    const uint32_t defined = operands[1].kind == PTX_OPERAND_REGISTER
+                                 ? lowering->defined[operands[1].index]
+                                 : UINT32_MAX;
+    op->imm = (uint64_t)mode | (uint64_t)defined << SHUFFLE_MASK_SHIFT;
     make_sync(lowering, op, sync ? &operands[4] : NULL);
 }
 

@@ -202,11 +202,14 @@ static bool is_plain_mov(const struct ptx_instruction *instruction)
            instruction->operands[1].kind == PTX_OPERAND_REGISTER;
 }
 
-/* Handing on what nobody has set is no use of it: a call with an empty structure does that. */
+/* Handing on what nobody has set is no use of it: a call with an empty structure does that, and a
+ * shuffle in which all take the value of one lane. */
 static bool is_handed_on(const struct lowering *lowering, const struct ptx_operand *operand)
 {
     const struct ptx_instruction *instruction = lowering->instruction;
     return is_plain_mov(instruction) ||
+           (instruction->known != NULL && instruction->known->lower == lower_shuffle &&
+            operand == &instruction->operands[1]) ||
            (strcmp(instruction->opcode, "st") == 0 && lower_has(instruction, "param") &&
             instruction->operand_count == 2 && operand == &instruction->operands[1]);
 }

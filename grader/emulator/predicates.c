@@ -38,7 +38,9 @@ void predicate_logic(struct lowering *lowering, unsigned boolean, uint32_t d, ui
 
 enum carry { CARRY_ADD, CARRY_SUB, CARRY_MAD_LO, CARRY_MAD_HI };
 
-/* imm: kind | reads the flag << 4 | writes it << 5. The flag is the predicate at op->guard. */
+/* imm: kind | reads the flag << 4 | writes it << 5. The flag is the predicate at op->guard. As in
+ * the hardware, a - b is a + ~b + 1: after it the flag says that nothing was borrowed. nvcc's
+ * division of 128-bit integers reads a borrow with addc. */
 static void carry(struct warp *warp, const struct op *op)
 {
     const enum carry kind = (enum carry)(op->imm & 15);
@@ -48,7 +50,7 @@ static void carry(struct warp *warp, const struct op *op)
     uint32_t out = 0;
     EACH_ACTIVE(lane)
     {
-        const uint64_t in = reads ? flag >> lane & 1 : 0;
+        const uint64_t in = reads ? flag >> lane & 1 : kind == CARRY_SUB;
         uint64_t a = wide ? read_wide(warp, op->a, lane) : read_lane(warp, op->a, lane);
         uint64_t b = wide ? read_wide(warp, op->b, lane) : read_lane(warp, op->b, lane);
         if (kind == CARRY_MAD_LO || kind == CARRY_MAD_HI) {
@@ -62,18 +64,11 @@ static void carry(struct warp *warp, const struct op *op)
             if (!wide)
                 a = (uint32_t)a;
         }
-        uint64_t result;
-        bool over;
-        if (kind == CARRY_SUB) { /* the flag is a borrow */
-            __extension__ __int128 difference = (__int128)a - b - (__int128)in;
-            result = (uint64_t)difference;
-            over = difference < 0;
-        } else {
-            __extension__ unsigned __int128 sum = (unsigned __int128)a + b + in;
-            result = (uint64_t)sum;
-            over = (uint64_t)(sum >> (wide ? 64 : 32)) != 0;
-        }
-        out |= over ? UINT32_C(1) << lane : 0;
+        if (kind == CARRY_SUB)
+            b = wide ? ~b : (uint32_t)~b;
+        __extension__ const unsigned __int128 sum = (unsigned __int128)a + b + in;
+        const uint64_t result = (uint64_t)sum;
+        out |= (uint64_t)(sum >> (wide ? 64 : 32)) != 0 ? UINT32_C(1) << lane : 0;
         memcpy(warp->registers + op->d + (wide ? 8 : 4) * lane, &result, wide ? 8 : 4);
     }
     if (writes)
