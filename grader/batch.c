@@ -329,6 +329,45 @@ static int find_machine(struct session *s, struct error *err)
     return status == 0 ? batch_settings(&s->batch, err) : -1;
 }
 
+/* ---- Terms ------------------------------------------------------------------------------------*/
+
+static char *write_terms(const struct batch_options *o)
+{
+    char *terms = NULL, deadline[MOMENT_TEXT_BYTES] = "";
+    struct bytes late = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    if (o->deadline != NULL)
+        (void)moment_text(*o->deadline, deadline);
+    if (o->late != NULL)
+        late_policy_write(&late, o->late);
+    if (late.failed ||
+        asprintf(&terms, "%s%s%s%s%s%s%s%s%s%s", o->deadline != NULL ? " --deadline " : "",
+                 deadline, o->late != NULL ? " --late " : "", bytes_text(&late),
+                 o->tag_pattern != NULL ? " --tag " : "",
+                 o->tag_pattern != NULL ? o->tag_pattern : "",
+                 o->choice == REPO_TIP ? " --head" : "", o->pushes != NULL ? " --pushed-at" : "",
+                 o->path != NULL ? " --path " : "", o->path != NULL ? o->path : "") < 0)
+        terms = NULL;
+    bytes_release(&late);
+    return terms;
+}
+
+/* An option that is forgotten changes everybody's grade, and nothing else would say so. */
+static int compare_terms(struct session *s, struct error *err)
+{
+    struct batch_result *result = s->result;
+    result->terms = write_terms(s->options);
+    if (result->terms == NULL)
+        return error_no_memory(err);
+    if (gradebook_get(s->book, "terms", &result->terms_before, err) != 0)
+        return -1;
+    if (result->terms_before != NULL && strcmp(result->terms_before, result->terms) == 0) {
+        free(result->terms_before);
+        result->terms_before = NULL;
+        return 0;
+    }
+    return gradebook_set(s->book, "terms", result->terms, err);
+}
+
 /* ---- The whole --------------------------------------------------------------------------------*/
 
 static int finish(struct session *s, struct error *err)
@@ -339,7 +378,8 @@ static int finish(struct session *s, struct error *err)
     struct exports_report report = {0};
     if (standings_read(&result->standings, s->book, o->roster, o->lab, o->deadline, &s->policy,
                        err) != 0 ||
-        exports_write(&result->standings, s->book, &exports, &report, err) != 0)
+        exports_write(&result->standings, s->book, &exports, &report, err) != 0 ||
+        compare_terms(s, err) != 0)
         return -1;
     result->notes = report.notes;
     summary_make(&result->summary, &result->standings);
@@ -382,5 +422,7 @@ void batch_result_release(struct batch_result *result)
 {
     standings_release(&result->standings);
     problems_release(&result->notes);
+    free(result->terms);
+    free(result->terms_before);
     *result = (struct batch_result){0};
 }

@@ -60,6 +60,9 @@ struct batch_result {
     struct summary summary; /* of the whole class; borrows from standings and the roster */
     struct standings standings;
     struct problems notes; /* of Canvas */
+    /* Owned; what decides which commit counts and at what cost, as options. NULL `terms_before`:
+     * the batch before this one in the folder had the same, or there was none. */
+    char *terms, *terms_before;
 };
 
 /* Ends with every student of the selection finished, or with ERROR_INTERRUPTED, or with trouble

@@ -27,6 +27,17 @@ void cmd_batch_summary(const struct batch_options *options, const struct batch_r
     summary_write(&page, &result->summary);
     bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
                  (unsigned long long)result->seed, options->folder, options->folder);
+    if (result->terms_before != NULL) {
+        char before[300], now[300];
+        (void)text_copy(before, sizeof before, result->terms_before);
+        (void)text_copy(now, sizeof now, result->terms);
+        bytes_printf(&page,
+                     "Other terms than the last time:\n"
+                     "  before%s\n  now   %s\nIf an option was forgotten, the same command with "
+                     "it brings the grades back.\n",
+                     before[0] == '\0' ? " no option" : before,
+                     now[0] == '\0' ? " no option" : now);
+    }
     if (options->canvas != NULL)
         bytes_printf(&page, "for Canvas to import: %s/canvas.csv, column \"%s\"\n", options->folder,
                      text_copy(title, sizeof title, options->canvas->title));

@@ -321,6 +321,13 @@ START_TEST(lines_show_the_score_that_counts)
     run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10", "--override", path),
         LIST("s001             graded 68/100 (25 pending; late: 7.5 of 75 taken)",
              "; 1 mark set by hand)", "s005             missing, 3/100 (1 mark set by hand): "));
+    run(0, LIST(QUICK),
+        LIST("Other terms than the last time", "--late percent=10\n", "now    no option"));
+    run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10"),
+        LIST("before no option"));
+    struct process_result same = BATCH(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10");
+    ck_assert_ptr_null(strstr(bytes_text(&same.output), "Other terms"));
+    process_result_release(&same);
     run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10"),
         LIST("s001             unchanged 68/100 (25 pending; late: 7.5 of 75 taken)",
              "s005             unchanged: missing, 3/100 (1 mark set by hand)"));
