@@ -190,6 +190,10 @@ static const struct {
      "again: atom.shared.cas.b32 %r2, [box], 0, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra again; membar.cta;\n"
      "ld.shared.u32 %r3, [box+4]; add.u32 %r3, %r3, 1; st.shared.u32 [box+4], %r3; membar.cta; atom.shared.exch.b32 %r2, [box], 0;\n"
      "bar.sync 0; mov.u32 %r9, 0; @%p1 bra end; ld.shared.u32 %r9, [box+4]; end:", 64, lock_count, false},
+    {"", "setp.ne.u32 %p1, %t, 0; @%p1 bra ready; st.shared.v2.u32 [box], {0, 0}; ready: bar.sync 0;\n"
+     "again: atom.acquire.cta.shared.cas.b32 %r2, [box], 0, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra again;\n"
+     "ld.shared.u32 %r3, [box+4]; add.u32 %r3, %r3, 1; st.shared.u32 [box+4], %r3; atom.release.cta.shared.exch.b32 %r2, [box], 0;\n"
+     "bar.sync 0; mov.u32 %r9, 0; @%p1 bra end; ld.shared.u32 %r9, [box+4]; end:", 64, lock_count, false},
     /* Warps pass a barrier in memory, phase after phase. */
     {"", "setp.ne.u32 %p1, %t, 0; @%p1 bra ready; mbarrier.init.shared.b64 [gate], 64; ready: bar.sync 0; mov.u32 %r9, 0; mov.u32 %r2, 0;\n"
      "phase: mbarrier.arrive.shared.b64 %d2, [gate]; wait: mbarrier.test_wait.shared.b64 %p2, [gate], %d2; @!%p2 bra wait;\n"
@@ -337,6 +341,8 @@ START_TEST(blocks_wait_for_blocks)
                                           .options = {.threads = waits[_i].threads}};
     struct emulator_result result = support_run(&kernel);
     support_finished(&result);
+    ck_assert_msg(result.fault_count == 0, "%s: %s", waits[_i].statements,
+                  result.fault_count > 0 ? result.faults[0].text : "");
     ck_assert_uint_eq(out[1], waits[_i].wanted);
     ck_assert_uint_lt(result.warp_instructions, 60000000); /* waiting is cheap */
     emulator_result_release(&result);

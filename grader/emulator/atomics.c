@@ -328,7 +328,9 @@ void lower_atomic(struct lowering *lowering, const struct ptx_instruction *instr
     if (which == ATOMIC_CAS)
         detail->c = lower_value(lowering, &operands[first + 2], lower_register_width(type), type);
     detail->joined = how_joined(lowering, detail, &operands[first], is_red ? NULL : &operands[0]);
+    lower_order(lowering, instruction, "release");
     struct op *op = lower_step(lowering, run_atomic);
     op->a = a;
     op->detail = detail;
+    lower_order(lowering, instruction, "acquire");
 }

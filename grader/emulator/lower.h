@@ -169,6 +169,9 @@ void lower_give_results(struct lowering *lowering);
 
 /* lower_control.c */
 void lower_jump(struct lowering *lowering, jump_handler run, uint32_t target);
+/* A fence if the access has `word` (acquire: call it behind the access; release: before it). */
+void lower_order(struct lowering *lowering, const struct ptx_instruction *instruction,
+                 const char *word);
 /* Lanes whose guard holds (or not, with `negate`) go to block `target`. */
 void lower_guard_branch(struct lowering *lowering, const struct ptx_operand *guard, bool negate,
                         uint32_t target, uint32_t meets);

@@ -101,6 +101,15 @@ void lower_fence(struct lowering *lowering, const struct ptx_instruction *instru
     lower_step(lowering, races_fence)->imm = lower_has(instruction, "cta");
 }
 
+/* An access that acquires or releases orders as a fence behind or before it does. */
+void lower_order(struct lowering *lowering, const struct ptx_instruction *instruction,
+                 const char *word)
+{
+    if (!lower_refused(lowering) &&
+        (lower_has(instruction, word) || lower_has(instruction, "acq_rel")))
+        lower_fence(lowering, instruction);
+}
+
 void lower_return(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     (void)instruction;

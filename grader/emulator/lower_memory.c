@@ -284,13 +284,15 @@ void lower_cvta(struct lowering *lowering, const struct ptx_instruction *instruc
 void lower_load(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     lower_access(lowering, instruction, false);
+    lower_order(lowering, instruction, "acquire");
 }
 
 void lower_store(struct lowering *lowering, const struct ptx_instruction *instruction)
 {
     if (lower_has(instruction, "async") || lower_has(instruction, "bulk"))
         lower_refuse(lowering, "stores that complete later are not emulated");
-    else
+    lower_order(lowering, instruction, "release");
+    if (!lower_refused(lowering))
         lower_access(lowering, instruction, true);
 }
 

@@ -4,8 +4,8 @@
  * each 4-byte word of a region that the launch writes, the last thread to write it and the last to
  * read it are kept; when another one comes by without order, and one of the two writes, that is a
  * race. Left out: atomics, volatile and relaxed accesses, threads of one warp, and everything that
- * a block does after a fence (membar.gl, fence), because that is how blocks are ordered. Reads are
- * noted once something has been written to the region.
+ * a block does after a fence (membar.gl, fence, an acquire or release), because that is how blocks
+ * are ordered. Reads are noted once something has been written to the region.
  *
  * A note: the block + 1 << 32 | the block's barriers so far << 11 | several << 10 | the thread. */
 #include "emulator/machine.h"
