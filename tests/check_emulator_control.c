@@ -422,7 +422,7 @@ Suite *suite_emulator_control(void)
 {
     Suite *suite = suite_create("emulator_control");
     TCase *tcase = tcase_create("control");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300); /* sanitizers make a lock that lanes fight for slow */
     tcase_add_loop_test(tcase, programs_compute, 0, COUNT_OF(programs));
     tcase_add_loop_test(tcase, troubles_are_told, 0, COUNT_OF(troubles));
     tcase_add_loop_test(tcase, blocks_wait_for_blocks, 0, COUNT_OF(waits));
