@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-int chmod(const char *path, mode_t mode)
+/* The library calls its parameters by reserved names. */
+int chmod(const char *path, mode_t mode) // NOLINT
 {
     if (syscall(SYS_fchmodat, AT_FDCWD, path, mode) == 0)
         return 0;
