@@ -285,7 +285,10 @@ void fault_describe_access(const struct warp *warp, const struct fault_site *sit
         describe_shared(launch, site, ret);
     } else if (site->space == PTX_LOCAL) {
         const struct thing stack = {.name = "its local memory", .bytes = warp->local_top};
-        describe_distance(site, &stack, "local ", ret);
+        struct fault_site within = *site;
+        if (site->address - LOCAL_WINDOW < WINDOW_BYTES) /* a generic address */
+            within.address -= LOCAL_WINDOW;
+        describe_distance(&within, &stack, "local ", ret);
     } else {
         describe_global(launch, site, ret);
     }

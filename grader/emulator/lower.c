@@ -383,6 +383,7 @@ static void place_variables(struct lowering *lowering)
         }
     }
     program->local_bytes = (uint32_t)((bytes + 15) & ~UINT64_C(15));
+    program->local_padding = body->face.is_entry ? program->local_bytes - (uint32_t)bytes : 0;
     program->argument_bytes = (uint32_t)parameter_bytes;
 }
 

@@ -37,10 +37,12 @@ static void move_register(struct lowering *lowering, uint32_t slot, unsigned byt
 static uint32_t new_place(struct lowering *lowering)
 {
     const uint32_t place = lowering->program->local_bytes;
-    if (place + 16 > CAP_LOCAL_BYTES)
+    if (place + 16 > CAP_LOCAL_BYTES) {
         lower_refuse(lowering, "it needs too much memory for parameters");
-    else
-        lowering->program->local_bytes += 16;
+        return place;
+    }
+    lowering->program->local_bytes += 16;
+    lowering->program->local_padding = 0;
     return place;
 }
 

@@ -112,6 +112,7 @@ struct program { /* one function, in the form that warps execute */
     struct op *invariants; /* run once for a register file (invariants.c) */
     size_t invariant_count;
     uint32_t local_bytes;       /* frame: depots, and parameters of it and of what it calls */
+    uint32_t local_padding;     /* behind what a kernel declares: nobody may touch it */
     uint32_t end_op;            /* where a function ends that has no ret */
     uint32_t argument_bytes;    /* entries: size of the parameter block */
     const uint32_t *parameters; /* offset of each formal: in the parameter block or the frame */

@@ -16,8 +16,10 @@ void warp_activate(struct warp *warp, struct group *group)
     warp->frame = group->frame;
     warp->registers = group->frame->registers;
     warp->active = group->mask;
-    warp->local_top =
-        group->frame->local_base + group->frame->program->local_bytes + group->frame->taken_bytes;
+    const struct program *program = group->frame->program;
+    warp->local_top = group->frame->local_base + program->local_bytes + group->frame->taken_bytes;
+    if (group->frame->taken_bytes == 0)
+        warp->local_top -= program->local_padding;
 }
 
 /* ---- Running -------------------------------------------------------------------------------- */
