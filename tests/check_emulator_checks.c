@@ -308,6 +308,40 @@ START_TEST(whatever_compute_sanitizer_finds_is_found)
 }
 END_TEST
 
+/* ---- Code that was not optimised ------------------------------------------------------------- */
+
+#define ROOM "{ .local .align 8 .b8 room[16]; .reg .b64 at; .reg .b32 word; "
+
+/* Such code keeps its variables in local memory and reaches them by generic addresses. */
+static const struct {
+    const char *statements, *kind;
+    bool warning;
+} unset_rows[] = {
+    {ROOM "cvta.local.u64 at, room; ld.u32 word, [at]; and.b32 word, word, -32;\n"
+          "or.b32 word, word, 3; st.u32 [at], word; ld.u32 %r3, [at]; }",
+     "uninitialised read", true},
+    {ROOM "ld.local.u32 %r3, [room+4]; }", "uninitialised read", false},
+    {ROOM "cvta.local.u64 at, room; setp.eq.u32 %p3, %t, 99; @%p3 mov.b32 word, 1;\n"
+          "st.u32 [at], word; mov.u32 %r3, 0; }",
+     "uninitialised register", true},
+    {ROOM "setp.eq.u32 %p3, %t, 99; @%p3 mov.b32 word, 1; st.global.u32 [%out], word;\n"
+          "mov.u32 %r3, 0; }",
+     "uninitialised register", false},
+};
+
+START_TEST(padding_and_fields_may_be_unset)
+{
+    uint32_t out[32] = {0};
+    const struct support_kernel kernel = {
+        .statements = unset_rows[_i].statements, .out = out, .out_bytes = sizeof out};
+    struct emulator_result result = support_run(&kernel);
+    ck_assert_msg(result.fault_count == 1, "%zu faults", result.fault_count);
+    ck_assert_str_eq(result.faults[0].kind, unset_rows[_i].kind);
+    ck_assert_int_eq(result.faults[0].warning, unset_rows[_i].warning);
+    emulator_result_release(&result);
+}
+END_TEST
+
 Suite *suite_emulator_checks(void);
 Suite *suite_emulator_checks(void)
 {
@@ -317,6 +351,7 @@ Suite *suite_emulator_checks(void)
     tcase_add_loop_test(tcase, planted_faults_are_found, 0, 2 * COUNT_OF(rows));
     tcase_add_loop_test(tcase, checks_can_be_left_out, 0, COUNT_OF(rows));
     tcase_add_test(tcase, whatever_compute_sanitizer_finds_is_found);
+    tcase_add_loop_test(tcase, padding_and_fields_may_be_unset, 0, COUNT_OF(unset_rows));
     suite_add_tcase(suite, tcase);
     return suite;
 }

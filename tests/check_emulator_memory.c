@@ -248,7 +248,7 @@ static const struct {
     {"mov.u32 %r2, %laneid; mov.u32 %r3, %warpid; mov.u32 %r4, %ntid.x; mov.u32 %r5, %nctaid.x; "
      "st.global.v4.u32 [%out], {%r2, %r3, %r4, %r5};",
      {0, 0, 1, 1}},
-    {"mov.u64 %d2, %clock64; mov.u64 %d3, %clock64; setp.ge.u64 %p1, %d3, %d2; selp.u32 %r2, 1, 0, "
+    {"mov.u64 %d2, %clock64; mov.u64 %d3, %clock64; setp.gt.u64 %p1, %d3, %d2; selp.u32 %r2, 1, 0, "
      "%p1; mov.u32 %r3, %clock; st.global.u32 [%out], %r2;",
      {1}},
     {"mov.u64 %d2, %globaltimer; setp.gt.u64 %p1, %d2, 1000000; selp.u32 %r2, 1, 0, %p1; "

@@ -215,15 +215,21 @@ static void make_known(struct warp *warp, const struct place *place, unsigned la
         known_set(place->known, place->bit, bytes);
 }
 
-static void check_known(struct warp *warp, const struct op *op, unsigned lane,
-                        const struct place *place, unsigned bytes)
+/* Local memory through a generic address is how code reads its variables that was compiled without
+ * optimisation: it copies structures with their padding, and reads a whole word to change some bits
+ * of it, which is no mistake. So there it is a warning. */
+static void check_known(struct warp *warp, const struct op *op, const struct access *access,
+                        unsigned lane, const struct place *place, unsigned bytes)
 {
     if (!warp->runner->launch->checks || is_known(warp, place, lane, bytes))
         return;
     struct fault_site site = {
         .op = op, .lane = lane, .address = place->address, .bytes = bytes, .space = place->space};
-    fault_report(warp, &site, "uninitialised read", false,
-                 "reads %u bytes that nothing has written", bytes);
+    const bool harmless = access->space == PTX_GENERIC && place->space == PTX_LOCAL;
+    fault_report(warp, &site, "uninitialised read", harmless,
+                 "reads %u bytes that nothing has written%s", bytes,
+                 harmless ? "; no mistake if it is padding, or a word of which some bits are set"
+                          : "");
 }
 
 static void note_race(struct warp *warp, const struct op *op, const struct access *access,
@@ -256,7 +262,7 @@ uint8_t *access_lane_bytes(struct warp *warp, const struct op *op, const struct 
     if (place.fault || place.data == NULL)
         return NULL;
     if (kind != ACCESS_STORE)
-        check_known(warp, op, lane, &place, bytes);
+        check_known(warp, op, access, lane, &place, bytes);
     if (kind != ACCESS_LOAD)
         make_known(warp, &place, lane, bytes);
     note_race(warp, op, access, lane, &place, bytes, kind, false);
@@ -330,7 +336,7 @@ void access_load(struct warp *warp, const struct op *op)
                 local_read(warp, lane, (uint32_t)place.address, value, bytes);
             else
                 memcpy(value, place.data, bytes);
-            check_known(warp, op, lane, &place, bytes);
+            check_known(warp, op, access, lane, &place, bytes);
             note_race(warp, op, access, lane, &place, bytes, ACCESS_LOAD, false);
         }
         for (unsigned e = 0; e < access->count; ++e)

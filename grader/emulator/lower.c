@@ -214,6 +214,17 @@ static bool is_handed_on(const struct lowering *lowering, const struct ptx_opera
             instruction->operand_count == 2 && operand == &instruction->operands[1]);
 }
 
+/* Stored through a generic address, as code does that was compiled without optimisation: it stores
+ * empty structures too, so that this is a warning. */
+static bool is_stored_somewhere(const struct ptx_instruction *instruction,
+                                const struct ptx_operand *operand)
+{
+    static const char *const spaces[] = {"global", "shared", "shared::cta", "local", "param"};
+    return strcmp(instruction->opcode, "st") == 0 && instruction->operand_count == 2 &&
+           operand == &instruction->operands[1] &&
+           lower_choose(instruction, spaces, COUNT_OF(spaces)) < 0;
+}
+
 static void check_defined(void *payload, const struct ptx_operand *operand, bool is_written)
 {
     struct lowering *lowering = payload;
@@ -224,6 +235,7 @@ static void check_defined(void *payload, const struct ptx_operand *operand, bool
     struct op *op = lower_step(lowering, defined_check);
     op->a = mask;
     op->detail = operand;
+    op->imm = is_stored_somewhere(lowering->instruction, operand);
 }
 
 static void set_defined(void *payload, const struct ptx_operand *operand, bool is_written)

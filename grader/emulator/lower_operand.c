@@ -85,6 +85,8 @@ static uint32_t read_special(struct lowering *lowering, const struct ptx_operand
     op->d = temporary;
     op->width = (uint8_t)own;
     op->imm = special;
+    op->a = lowering->program->blocks[lowering->block].last - 1 -
+            (uint32_t)(lowering->instruction - lowering->body->instructions);
     if (own == width)
         return temporary;
     uint32_t converted = lower_temporary(lowering, width);

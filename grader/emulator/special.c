@@ -73,8 +73,9 @@ enum special special_find(const char *name, char component, enum width *width)
     return SPECIAL_UNKNOWN;
 }
 
-/* A clock that only goes forward: instructions run, or the host's time in ns for globaltimer. */
-static uint64_t uniform_value(const struct warp *warp, enum special special)
+/* A clock that only goes forward: instructions run, or the host's time in ns for globaltimer. The
+ * `ahead` last ones of the basic block have been counted when it began, and are yet to run. */
+static uint64_t uniform_value(const struct warp *warp, enum special special, uint32_t ahead)
 {
     const struct runner *runner = warp->runner;
     const struct launch *launch = runner->launch;
@@ -106,9 +107,9 @@ static uint64_t uniform_value(const struct warp *warp, enum special special)
         return 1;
     case SPECIAL_CLOCK:
     case SPECIAL_CLOCK64:
-        return runner->instructions * 4;
+        return (runner->instructions - ahead) * 4;
     case SPECIAL_CLOCK_HI:
-        return runner->instructions * 4 >> 32;
+        return (runner->instructions - ahead) * 4 >> 32;
     case SPECIAL_GLOBALTIMER:
     case SPECIAL_GLOBALTIMER_LO:
     case SPECIAL_GLOBALTIMER_HI: {
@@ -161,7 +162,7 @@ static bool is_uniform(enum special special)
 void special_read(struct warp *warp, const struct op *op)
 {
     const enum special special = (enum special)op->imm;
-    const uint64_t uniform = is_uniform(special) ? uniform_value(warp, special) : 0;
+    const uint64_t uniform = is_uniform(special) ? uniform_value(warp, special, op->a) : 0;
     const unsigned bytes = width_bytes((enum width)op->width);
     if (warp->active == FULL_MASK && special <= SPECIAL_TID_Z) {
         memcpy(warp->registers + op->d, warp->tid[special - SPECIAL_TID_X], 4 * LANES);
@@ -199,7 +200,7 @@ void defined_check(struct warp *warp, const struct op *op)
     const struct ptx_operand *operand = op->detail;
     for (uint32_t left = missing; left != 0; left &= left - 1) {
         struct fault_site site = {.op = op, .lane = (unsigned)__builtin_ctz(left)};
-        fault_report(warp, &site, "uninitialised register", false,
+        fault_report(warp, &site, "uninitialised register", op->imm != 0,
                      "uses the register %.60s, which has no value yet", operand->name);
     }
     defined |= missing; /* once is enough */
