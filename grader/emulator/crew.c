@@ -60,10 +60,12 @@ static void give_budget_back(struct runner *runner)
     runner->budget = 0;
 }
 
+/* What threads share is written seldom, and not for each block. The runner on top of the idle ones
+ * is the next to be used, so that it may keep its budget. */
 static void put_away(struct worker *worker, struct runner *runner)
 {
-    give_budget_back(runner);
-    (void)atomic_fetch_sub(&worker->launch->blocks_open, 1);
+    if (worker->idle != NULL)
+        give_budget_back(runner);
     runner->next_there = worker->idle;
     worker->idle = runner;
 }
@@ -77,15 +79,12 @@ static bool is_over(struct launch *launch)
 }
 
 /* May one more be under way? The first of a thread always may. */
-static bool take_place(struct worker *worker)
+static bool is_place(const struct worker *worker)
 {
     struct launch *launch = worker->launch;
-    const uint64_t open = atomic_fetch_add(&launch->blocks_open, 1) + 1;
-    if (worker->waiting == NULL ||
-        (open <= CAP_RESIDENT_BLOCKS && open * launch->block_threads <= CAP_RESIDENT_THREADS))
-        return true;
-    (void)atomic_fetch_sub(&launch->blocks_open, 1);
-    return false;
+    const uint64_t open = atomic_load(&launch->blocks_waiting) + 1;
+    return worker->waiting == NULL ||
+           (open <= CAP_RESIDENT_BLOCKS && open * launch->block_threads <= CAP_RESIDENT_THREADS);
 }
 
 /* The next block, begun; NULL: there is none, or no place for it. */
@@ -97,11 +96,10 @@ static struct runner *begin_next(struct worker *worker)
         worker->chunk_end = worker->next_block + launch->chunk;
     }
     if (worker->next_block >= launch->blocks ||
-        worker->next_block > atomic_load(&launch->stop_block) || !take_place(worker))
+        worker->next_block > atomic_load(&launch->stop_block) || !is_place(worker))
         return NULL;
     struct runner *runner = take_runner(worker);
     if (runner == NULL) { /* with others under way, one of them may make room */
-        (void)atomic_fetch_sub(&launch->blocks_open, 1);
         if (worker->waiting == NULL)
             atomic_store(&launch->no_memory, true);
         return NULL;
@@ -118,6 +116,7 @@ static struct runner *take_waiting(struct worker *worker)
     worker->waiting = runner->next_there;
     if (worker->waiting == NULL)
         worker->waiting_end = &worker->waiting;
+    (void)atomic_fetch_sub(&worker->launch->blocks_waiting, 1);
     (void)sched_yield(); /* what it waits for may be another host thread's */
     return runner;
 }
@@ -126,6 +125,7 @@ static void let_wait(struct worker *worker, struct runner *runner)
 {
     give_budget_back(runner);
     atomic_store(&worker->launch->blocks_wait, true);
+    (void)atomic_fetch_add(&worker->launch->blocks_waiting, 1);
     runner->next_there = NULL;
     *worker->waiting_end = runner;
     worker->waiting_end = &runner->next_there;

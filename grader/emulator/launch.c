@@ -200,8 +200,9 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
     if (kernel->cooperative && check_resident(&launch, request->entry, err) != 0)
         return -1;
     threads = threads == 0 ? 1 : threads;
-    launch.chunk = launch.blocks / threads / 16 == 0 ? 1 : launch.blocks / threads / 16;
-    launch.chunk = launch.chunk > 64 ? 64 : launch.chunk;
+    /* Small enough that threads end together though some blocks do much more than others. */
+    launch.chunk = launch.blocks / threads / 64;
+    launch.chunk = launch.chunk == 0 ? 1 : launch.chunk > 64 ? 64 : launch.chunk;
     const uint64_t part = launch.budget_given / threads / 64;
     launch.budget_share = part > BUDGET_SHARE_MOST    ? BUDGET_SHARE_MOST
                           : part < BUDGET_SHARE_LEAST ? BUDGET_SHARE_LEAST

@@ -243,9 +243,9 @@ struct launch {
     size_t first_chunk;        /* of the heap, that this launch can make */
     atomic_bool no_memory, out_of_budget, was_interrupted;
     uint64_t budget_given, budget_share;
-    uint64_t chunk;                   /* blocks that a host thread takes at a time */
-    atomic_uint_fast64_t blocks_open; /* under way */
-    atomic_bool blocks_wait;          /* a block has waited for another */
+    uint64_t chunk;                      /* blocks that a host thread takes at a time */
+    atomic_uint_fast64_t blocks_waiting; /* for other blocks, now */
+    atomic_bool blocks_wait;             /* a block has waited for another */
 };
 
 /* What the files of the emulator do with all this. */
