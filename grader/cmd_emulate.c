@@ -4,6 +4,8 @@
 
 #include "commands.h"
 
+#include <ctype.h>
+
 #include "demangle.h"
 #include "emulator/caps.h"
 #include "emulator/ptx.h"
@@ -47,15 +49,23 @@ static const char usage[] =
 
 #define PRINT_BYTES_MAX ((size_t)1 << 30)
 
-/* "ns::scale<float>(float*)" is found as `scale`. */
+/* "void ns::scale<float>(float*)" is found as `scale` and as `ns::scale`. */
 static bool is_called(const char *symbol, const char *name)
 {
     struct demangled storage;
     const char *demangled = demangle(symbol, &storage);
     if (demangled == NULL)
         return false;
-    struct name_parts parts = demangle_split(demangled);
-    return name_parts_equal(&parts, name);
+    const struct name_parts parts = demangle_split(demangled);
+    const size_t length = strlen(name), before = (size_t)(parts.begin - demangled);
+    if (name_parts_equal(&parts, name))
+        return true;
+    if (length <= parts.length || length > before + parts.length)
+        return false;
+    const char *whole = parts.begin + parts.length - length;
+    return memcmp(whole, name, length) == 0 &&
+           (isalpha((unsigned char)name[0]) || name[0] == '_') &&
+           (whole == demangled || whole[-1] == ' ' || whole[-1] == ':');
 }
 
 /* The entry that is meant: by symbol, else by its name in the source, else the only one. */

@@ -31,7 +31,9 @@ static const char ptx[] =
     "mul.f32 %f1, %f0, %f0;\nadd.f32 %f2, %f1, %f0;\nst.global.f32 [%rd], %f2; ret;\n}\n"
     ".visible .entry copy16(.param .u64 in, .param .u64 out)\n{\n"
     ".reg .b64 %rd<4>; .reg .b16 %h;\nld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];\n"
-    "ld.global.b16 %h, [%rd1]; st.global.b16 [%rd2], %h; ret;\n}\n";
+    "ld.global.b16 %h, [%rd1]; st.global.b16 [%rd2], %h; ret;\n}\n"
+    ".visible .entry _ZN2ns5innerEPi(.param .u64 out)\n{\n.reg .b64 %rd; ld.param.u64 %rd, [out];\n"
+    "st.global.u32 [%rd], 7; ret;\n}\n";
 
 static const char *ptx_path(void)
 {
@@ -75,6 +77,10 @@ static const struct {
      "spin does not end: it was still here after 1,000 instructions"},
     {{"--entry", "strange", "--grid", "1", "--block", "1"}, 3, "",
      "the emulator cannot run this kernel: line 33: frobnicate.x8: "},
+    {{"--entry", "inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 0, "arg0: 7\n", ""},
+    {{"--entry", "ns::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 0, "arg0: 7\n", ""},
+    {{"--entry", "s::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 2, "", "there is no kernel `s::inner`"},
+    {{"--entry", "::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 2, "", "there is no kernel `::inner`"},
     {{"--grid", "1", "--block", "1"}, 2, "", "--entry is missing; the kernels here are scale, _Z4copyIyEvPT_S1_, stop"},
     {{"--entry", "nope", "--grid", "1", "--block", "1"}, 2, "", "there is no kernel `nope` in this PTX"},
     {{"--entry", "stop", "--grid", "0", "--block", "1"}, 2, "", "--grid is \"0\""},
