@@ -309,6 +309,9 @@ static int parse_options(struct command *c, int argc, char **argv, struct error 
                          "%s is missing: spillway batch ROSTER.csv --lab ID "
                          "--out DIR",
                          lab_id == NULL ? "--lab ID" : "--out DIR");
+    if (c->canvas_column != NULL && c->canvas_path == NULL)
+        return error_set(err, ERROR_USAGE,
+                         "--canvas-column names a column of what --canvas FILE exports: give both");
     if (c->batch.tag_pattern != NULL && c->batch.choice == REPO_TIP)
         return error_set(err, ERROR_USAGE, "--tag and --head choose different commits: take one");
     if (c->batch.tag_pattern != NULL)

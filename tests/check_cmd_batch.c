@@ -374,6 +374,7 @@ static const struct {
     {{"--late", "percent=ten"}, "percent"},
     {{"--late", "percent=10"}, "late after what?"},
     {{"--tag", "x", "--head"}, "--tag and --head"},
+    {{"--canvas-column", "Day 17"}, "--canvas FILE"},
     {{"--jobs", "0"}, "--jobs"},
     {{"--executor", "cloud"}, "auto, gpu, emulator or none"},
     {{"--arch", "sm_999"}, "nvcc 13.0.88 does not compile for sm_999"},
