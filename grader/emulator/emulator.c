@@ -150,7 +150,9 @@ static struct region *inside(struct emulator *emulator, uint64_t address, size_t
     return region;
 }
 
-int emulator_copy_in(struct emulator *emulator, uint64_t address, const void *data, size_t bytes)
+/* Afterwards its bytes count as written, or as not. */
+static int fill(struct emulator *emulator, uint64_t address, const void *data, size_t bytes,
+                bool known)
 {
     struct region *region = inside(emulator, address, bytes);
     if (region == NULL)
@@ -158,26 +160,21 @@ int emulator_copy_in(struct emulator *emulator, uint64_t address, const void *da
     const uint64_t offset = address - region->base;
     if (bytes > 0)
         memcpy(region->data + offset, data, bytes);
-    if (region->known != NULL) {
-        known_set(region->known, offset, bytes);
-        region->all_known = region->all_known || bytes == region->bytes;
-    }
+    if (region->known == NULL)
+        return 0;
+    (known ? known_set : known_clear)(region->known, offset, bytes);
+    region->all_known = known && (region->all_known || bytes == region->bytes);
     return 0;
+}
+
+int emulator_copy_in(struct emulator *emulator, uint64_t address, const void *data, size_t bytes)
+{
+    return fill(emulator, address, data, bytes, true);
 }
 
 int emulator_poison(struct emulator *emulator, uint64_t address, const void *data, size_t bytes)
 {
-    struct region *region = inside(emulator, address, bytes);
-    if (region == NULL)
-        return -1;
-    const uint64_t offset = address - region->base;
-    if (bytes > 0)
-        memcpy(region->data + offset, data, bytes);
-    if (region->known != NULL) {
-        known_clear(region->known, offset, bytes);
-        region->all_known = false;
-    }
-    return 0;
+    return fill(emulator, address, data, bytes, false);
 }
 
 int emulator_copy_out(struct emulator *emulator, uint64_t address, void *data, size_t bytes)
