@@ -5,7 +5,7 @@
 #include "caps.h"
 #include "csv.h"
 #include "files.h"
-#include "slice.h"
+#include "repo_identity.h"
 
 struct columns {
     size_t id, repo, commit, time;
@@ -23,22 +23,6 @@ struct reader {
 
 /* ---- Whose a row is -------------------------------------------------------------------------- */
 
-static size_t repo_length(const char *repo)
-{
-    size_t length = strlen(repo);
-    while (length > 1 && repo[length - 1] == '/')
-        --length;
-    return length > 5 && memcmp(repo + length - 4, ".git", 4) == 0 && repo[length - 5] != '/'
-               ? length - 4
-               : length;
-}
-
-/* Without a slash or .git at the end. */
-static int compare_repos(const char *a, const char *b)
-{
-    return slice_compare((struct slice){a, repo_length(a)}, (struct slice){b, repo_length(b)});
-}
-
 static int order_ids(const void *left, const void *right)
 {
     const struct student *const *a = left, *const *b = right;
@@ -49,8 +33,13 @@ static int order_ids(const void *left, const void *right)
 static int order_repos(const void *left, const void *right)
 {
     const struct student *const *a = left, *const *b = right;
-    int order = compare_repos((*a)->repo, (*b)->repo);
+    int order = strcmp((*a)->identity, (*b)->identity);
     return order != 0 ? order : (*a > *b) - (*a < *b);
+}
+
+static const char *key_of(const struct student *student, bool by_repo)
+{
+    return by_repo ? student->identity : student->id;
 }
 
 /* The first of the sorted students who is not before `key`. */
@@ -60,8 +49,7 @@ static size_t lower_bound(const struct student *const *sorted, size_t count, con
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order =
-            by_repo ? compare_repos(sorted[middle]->repo, key) : strcmp(sorted[middle]->id, key);
+        int order = strcmp(key_of(sorted[middle], by_repo), key);
         if (order < 0)
             low = middle + 1;
         else
@@ -104,12 +92,15 @@ static int add_for_students(struct reader *r, const struct push *push, const cha
                             const char *repo, struct error *err)
 {
     bool by_repo = id[0] == '\0';
-    const char *key = by_repo ? repo : id;
+    AUTO_FREE char *identity = by_repo ? repo_identity(repo, r->roster->folder) : NULL;
+    const char *key = by_repo ? identity : id;
+    if (key == NULL)
+        return error_no_memory(err);
     const struct student *const *sorted = by_repo ? r->by_repo : r->by_id;
     size_t count = r->roster->count, at = lower_bound(sorted, count, key, by_repo);
     bool any = false;
     for (; at < count; ++at) {
-        if ((by_repo ? compare_repos(sorted[at]->repo, key) : strcmp(sorted[at]->id, key)) != 0)
+        if (strcmp(key_of(sorted[at], by_repo), key) != 0)
             break;
         if (add_push(r, push, sorted[at], err) != 0)
             return -1;

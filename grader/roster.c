@@ -6,6 +6,7 @@
 #include "csv.h"
 #include "files.h"
 #include "number.h"
+#include "repo_identity.h"
 #include "slice.h"
 #include "text.h"
 
@@ -187,13 +188,6 @@ static void check_width(struct reader *r, const struct csv_row *row, size_t colu
         }
 }
 
-static char *locate(const struct reader *r, const struct student *student)
-{
-    return student->repo_kind != REPO_PATH || student->repo[0] == '/'
-               ? strdup(student->repo)
-               : path_join(r->folder, student->repo);
-}
-
 static void student_release(struct student *student)
 {
     free(student->id);
@@ -201,6 +195,7 @@ static void student_release(struct student *student)
     free(student->email);
     free(student->repo);
     free(student->location);
+    free(student->identity);
     free(student->ref);
     free(student->group);
     *student = (struct student){0};
@@ -213,11 +208,13 @@ static int copy_row(const struct reader *r, struct student *student, const struc
     student->name = strdup(csv_cell(row, r->columns.name));
     student->email = strdup(csv_cell(row, r->columns.email));
     student->repo = strdup(csv_cell(row, r->columns.repo));
-    student->location = student->repo == NULL ? NULL : locate(r, student);
+    student->location = repo_location(csv_cell(row, r->columns.repo), r->folder);
+    student->identity = repo_identity(csv_cell(row, r->columns.repo), r->folder);
     student->ref = ref[0] == '\0' ? NULL : strdup(ref);
     student->group = group[0] == '\0' ? NULL : strdup(group);
     return student->id == NULL || student->name == NULL || student->email == NULL ||
-                   student->location == NULL || (ref[0] != '\0' && student->ref == NULL) ||
+                   student->repo == NULL || student->location == NULL ||
+                   student->identity == NULL || (ref[0] != '\0' && student->ref == NULL) ||
                    (group[0] != '\0' && student->group == NULL)
                ? -1
                : 0;
@@ -288,16 +285,9 @@ static char *email_key(const struct student *student)
     return lower(student->email);
 }
 
-/* Without a slash or .git at the end. */
 static char *repo_key(const struct student *student)
 {
-    char *copy = strdup(student->repo[0] == '\0' ? "" : student->location);
-    size_t length = copy == NULL ? 0 : strlen(copy);
-    while (length > 1 && copy[length - 1] == '/')
-        copy[--length] = '\0';
-    if (length > 5 && strcmp(copy + length - 4, ".git") == 0 && copy[length - 5] != '/')
-        copy[length - 4] = '\0';
-    return copy;
+    return strdup(student->identity);
 }
 
 static bool share_group(const struct student *a, const struct student *b)
@@ -388,8 +378,10 @@ static int read_table(struct reader *r, const struct csv *csv, struct error *err
 int roster_parse(struct roster *ret, const char *data, size_t length, const char *folder,
                  const struct zone *zone, struct problems *problems, struct error *err)
 {
-    *ret = (struct roster){0};
+    *ret = (struct roster){.folder = strdup(folder)};
     struct csv csv;
+    if (ret->folder == NULL)
+        return error_no_memory(err);
     if (csv_parse(&csv, data, length, problems, err) != 0)
         return -1;
     struct reader reader = {.roster = ret, .folder = folder, .zone = zone, .problems = problems};
@@ -426,6 +418,7 @@ void roster_release(struct roster *roster)
     for (size_t i = 0; i < roster->count; ++i)
         student_release(&roster->students[i]);
     free(roster->students);
+    free(roster->folder);
     problems_release(&roster->notes);
     *roster = (struct roster){0};
 }
@@ -440,16 +433,13 @@ const struct student *roster_find(const struct roster *roster, const char *id)
 
 bool roster_shares_repo(const struct roster *roster, const struct student *student)
 {
-    AUTO_FREE char *own = student->group == NULL ? NULL : repo_key(student);
-    bool shared = false;
-    for (size_t i = 0; own != NULL && i < roster->count && !shared; ++i) {
+    for (size_t i = 0; i < roster->count; ++i) {
         const struct student *other = &roster->students[i];
-        if (other == student || !share_group(other, student))
-            continue;
-        AUTO_FREE char *key = repo_key(other);
-        shared = key != NULL && strcmp(key, own) == 0;
+        if (other != student && share_group(other, student) &&
+            strcmp(other->identity, student->identity) == 0)
+            return true;
     }
-    return shared;
+    return false;
 }
 
 bool student_deadline(const struct student *student, const struct moment *batch_deadline,

@@ -25,6 +25,7 @@ struct student {
     char *id, *name, *email; /* owned, printable */
     char *repo;              /* owned; as the roster has it, without credentials */
     char *location;          /* owned; what to open: an absolute path, or the URL */
+    char *identity;          /* owned; equal for students of one repo (repo_identity.h) */
     enum repo_kind repo_kind;
     char *ref;   /* owned; NULL: the default branch */
     char *group; /* owned; NULL: none */
@@ -37,6 +38,7 @@ struct student {
 struct roster {
     struct student *students; /* owned, in the file's order */
     size_t count;
+    char *folder;          /* owned; what relative paths start from */
     struct problems notes; /* what is odd but no obstacle: unused columns, times in a DST overlap */
 };
 

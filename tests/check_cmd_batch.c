@@ -194,16 +194,19 @@ START_TEST(feedback_is_published_only_when_asked)
 }
 END_TEST
 
+/* Ways of writing what the other has as FOLDER/s001. */
+static const char *const spellings[] = {"s001/", "./s001", "also/../s001", "also"};
+
 START_TEST(who_shares_a_repo_has_a_folder_each)
 {
-    char first[48], again[48];
+    char first[48], again[48], roster[3000];
     set_up(2, "");
     const char *path = school_repo(&school, 1);
-    char roster[3000];
+    ck_assert_int_eq(symlink("s001", support_path(school.folder, "also")), 0);
     (void)snprintf(roster, sizeof roster,
                    "id,name,email,repo,group\ns001,A,a@example.org,%s,g\n"
-                   "s002,B,b@example.org,%s/,g\n",
-                   path, path);
+                   "s002,B,b@example.org,%s/%s,g\n",
+                   path, school.folder, spellings[_i]);
     testing_write(school.roster, roster, strlen(roster));
     run(0, LIST(QUICK, "--publish"), LIST("2 students", "feedback published to 2 repos"));
     look_at_feedback(1, "day17-registers-s001/feedback.txt", first);
@@ -609,7 +612,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, a_class_is_graded);
     tcase_add_test(tests, feedback_teaches_as_much_as_grading_alone);
     tcase_add_test(tests, feedback_is_published_only_when_asked);
-    tcase_add_test(tests, who_shares_a_repo_has_a_folder_each);
+    tcase_add_loop_test(tests, who_shares_a_repo_has_a_folder_each, 0, (int)COUNT_OF(spellings));
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);

@@ -40,7 +40,7 @@ START_TEST(pushes_are_found)
           "@300," B_LOUD ",,s1,x\n"
           "1970-01-01T00:01:40Z," A ",https://host/c/s1,,x\n"
           "@500," B ",https://host/c/s1.git/,,x\n"
-          "@200," LONG ",git@host:c/team.git,,x\n"
+          "@200," LONG ",https://Host/c/./team.git,,x\n"
           "@200," A ",https://elsewhere/x,,x\n"
           "@200," A ",,s9,x\n"
           ",,,,\n");

@@ -144,6 +144,8 @@ static const struct {
     {HEAD GOOD "s2,Second,S1@Example.org,repos/s2\n", 3, 1, "the email `S1@Example.org` is on line 2 already"},
     {HEAD GOOD "s2,Second,s2@example.org,repos/s1\n", 3, 1, "the repo is that of line 2 as well"},
     {HEAD GOOD "s2,Second,s2@example.org,repos/s1.git/\n", 3, 1, "the repo is that of line 2 as well"},
+    {HEAD GOOD "s2,Second,s2@example.org,repos/./s1\n", 3, 1, "the repo is that of line 2 as well"},
+    {HEAD "s1,First,s1@example.org,git@github.com:c/S1.git\ns2,Second,s2@example.org,https://github.com/c/s1\n", 3, 1, "the repo is that of line 2 as well"},
     {"id,name,email,repo,group\ns1,First,s1@example.org,r,blue\ns2,Second,s2@example.org,r,red\n", 3, 1, "the repo is that of line 2 as well"},
     {HEAD GOOD "s1,,x,repos/s1\n", 3, 4, "`name` is empty"},
     /* All at once, by line, duplicates among bad rows too. */
