@@ -170,10 +170,20 @@ static int read_standing(struct session *s, const struct batch_item *item, struc
                          &s->policy, err);
 }
 
+/* What an instructor should look at, behind a line. */
+static void add_notes(struct bytes *line, const char *warnings)
+{
+    for (const char *note = warnings; note != NULL && *note != '\0';) {
+        size_t length = strcspn(note, "\n");
+        bytes_printf(line, "; note: %.*s", (int)length, note);
+        note += length + (note[length] == '\n');
+    }
+}
+
 /* The student's line, with the score that counts. */
 static void say(struct session *s, const struct standing *standing, const char *first)
 {
-    struct bytes line = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    struct bytes line = bytes_with_limit(2 * LIMIT_MESSAGE_BYTES);
     bytes_append_text(&line, first);
     if (standing->status != STANDING_GRADED)
         bytes_append_text(&line, standing_status_word(standing->status));
@@ -183,6 +193,7 @@ static void say(struct session *s, const struct standing *standing, const char *
     }
     if (first[0] == '\0' && standing->attempt.reason != NULL)
         bytes_printf(&line, ": %s", standing->attempt.reason);
+    add_notes(&line, standing->attempt.warnings);
     batch_progress_line(&s->progress, standing->student->id, "%s", bytes_text(&line));
     bytes_release(&line);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 
+#include "caps.h"
 #include "process.h"
 #include "progress.h"
 #include "text.h"
@@ -77,7 +78,7 @@ void batch_progress_line(struct batch_progress *progress, const char *student, c
 {
     if (progress->terminal)
         return;
-    char words[1200];
+    char words[LIMIT_MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof words, format, arguments);

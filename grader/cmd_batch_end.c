@@ -16,6 +16,26 @@ static void explain_nobody(const struct batch_options *o)
     (void)printf("Nothing to do. %s.\n", why);
 }
 
+/* A folder that is not in the repos was passed over for the usual places. */
+static void explain_path(struct bytes *page, const struct batch_options *o,
+                         const struct summary *summary)
+{
+    char path[200];
+    if (o->path == NULL || summary->outside_path == 0)
+        return;
+    (void)text_copy(path, sizeof path, o->path);
+    if (summary->outside_path == summary->graded)
+        bytes_printf(page,
+                     "--path %s: nobody's source is in that folder; what was found in the usual "
+                     "places counted.\nIs the folder's name right?\n",
+                     path);
+    else
+        bytes_printf(page,
+                     "--path %s: the source of %zu of %zu is not in that folder; what was found\n"
+                     "in the usual places counted, as their notes say.\n",
+                     path, summary->outside_path, summary->graded);
+}
+
 void cmd_batch_summary(const struct batch_options *options, const struct batch_result *result)
 {
     struct bytes page = bytes_with_limit((size_t)1 << 20);
@@ -27,6 +47,7 @@ void cmd_batch_summary(const struct batch_options *options, const struct batch_r
     summary_write(&page, &result->summary);
     bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
                  (unsigned long long)result->seed, options->folder, options->folder);
+    explain_path(&page, options, &result->summary);
     if (result->terms_before != NULL) {
         char before[300], now[300];
         (void)text_copy(before, sizeof before, result->terms_before);

@@ -159,9 +159,37 @@ static int collect_general_notes(struct grade *grade, const struct rubric_input 
     return 0;
 }
 
+/* As people know the path: from the current folder where it lies below that. */
+static int take_path(char **slot, const char *path, struct error *err)
+{
+    if (path == NULL)
+        return 0;
+    char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) == NULL ? 0 : strlen(here);
+    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
+        path += length + 1;
+    return take_text(slot, path, err);
+}
+
+static int note_other(struct grade *grade, const char *counted, const char *other,
+                      struct error *err)
+{
+    AUTO_FREE char *shown = NULL;
+    if (other == NULL)
+        return 0;
+    if (take_path(&shown, other, err) != 0)
+        return -1;
+    return grade_add_note(grade, err, "%s counted, and not %s, which differs from it", counted,
+                          shown);
+}
+
 static int collect_notes(struct grade *grade, const struct rubric_input *input, struct error *err)
 {
-    const struct answers *answers = &input->submission->answers;
+    const struct submission *submission = input->submission;
+    const struct answers *answers = &submission->answers;
+    if (note_other(grade, grade->source_path, submission->other_source, err) != 0 ||
+        note_other(grade, grade->answers_path, submission->other_answers, err) != 0)
+        return -1;
     for (size_t i = 0; i < answers->problem_count; ++i)
         if (grade_add_note(grade, err, "answers.ini: %s", answers->problems[i]) != 0)
             return -1;
@@ -180,18 +208,6 @@ static int collect_notes(struct grade *grade, const struct rubric_input *input, 
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
-
-/* As people know the path: from the current folder where it lies below that. */
-static int take_path(char **slot, const char *path, struct error *err)
-{
-    if (path == NULL)
-        return 0;
-    char here[PATH_MAX];
-    size_t length = getcwd(here, sizeof here) == NULL ? 0 : strlen(here);
-    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
-        path += length + 1;
-    return take_text(slot, path, err);
-}
 
 static int collect_submission(struct grade *grade, const struct submission *submission,
                               struct error *err)

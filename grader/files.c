@@ -303,6 +303,24 @@ char *path_join(const char *directory, const char *name)
     return asprintf(&joined, "%s%s%s", directory, slash, name) < 0 ? NULL : joined;
 }
 
+void path_shorten(char *path)
+{
+    bool absolute = path[0] == '/';
+    char *to = path, *rest = path;
+    for (char *part; (part = strsep(&rest, "/")) != NULL;) {
+        size_t length = strlen(part);
+        if (length == 0 || strcmp(part, ".") == 0)
+            continue;
+        if (absolute || to != path)
+            *to++ = '/';
+        memmove(to, part, length);
+        to += length;
+    }
+    if (to == path)
+        *to++ = absolute ? '/' : '.';
+    *to = '\0';
+}
+
 bool file_is_absent(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP ||

@@ -72,6 +72,10 @@ int folders_make(const char *whole, struct error *err);
 /* "directory/name", owned by the caller; NULL when out of memory. */
 char *path_join(const char *directory, const char *name);
 
+/* Takes "//", "/./" and slashes at the end out of a path, in place: it leads where it did. Nothing
+ * left becomes "." or "/". */
+void path_shorten(char *path);
+
 /* The folder for what Spillway remembers between runs: $SPILLWAY_CACHE, else
  * $XDG_CACHE_HOME/spillway, else $HOME/.cache/spillway. Made if missing. Owned by the caller. */
 char *cache_folder(struct error *err);

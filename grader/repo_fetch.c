@@ -114,16 +114,12 @@ static bool put(char *into, size_t room, const char *text)
     return snprintf(into, room, "%s", text == NULL ? "" : text) < (int)room;
 }
 
-/* --path without slashes at its ends and without the "./" that people write. */
+/* --path as git names folders: without a slash at either end and without "./" anywhere. */
 static bool put_path(char into[512], const char *path)
 {
-    while (path != NULL && (path[0] == '/' || (path[0] == '.' && path[1] == '/')))
-        path += path[0] == '.' ? 2 : 1;
-    if (!put(into, 512, path))
+    if (!put(into, 512, path == NULL ? "" : path + strspn(path, "/")))
         return false;
-    size_t length = strlen(into);
-    while (length > 0 && into[length - 1] == '/')
-        into[--length] = '\0';
+    path_shorten(into);
     if (strcmp(into, ".") == 0)
         into[0] = '\0';
     return true;

@@ -88,6 +88,9 @@ enum repo_time_source {
 
 /* What an instructor should look at; none of it changes a mark. */
 enum repo_flag {
+    REPO_FLAG_PATH,        /* the source is not in the folder that the request names */
+    REPO_FLAG_TWICE,       /* another source, in a folder that is looked at later */
+    REPO_FLAG_TWICE_OTHER, /* the same of another file */
     REPO_FLAG_BACKWARDS,   /* a commit is dated before its parent */
     REPO_FLAG_FUTURE,      /* the chosen commit or tag is dated after now */
     REPO_FLAG_REWRITTEN,   /* an earlier fetch saw a tip that is no longer in the history */
@@ -101,6 +104,9 @@ enum repo_flag {
     REPO_FLAG_CRLF,        /* lines end in CR LF: kept as they are, compilers take them */
     REPO_FLAG_COUNT
 };
+
+/* What the text of REPO_FLAG_PATH begins with. */
+#define REPO_PATH_NOTE "the files were expected in "
 
 struct repo_file {
     char path[512];       /* in the tree; "" when it is nowhere */

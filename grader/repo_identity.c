@@ -6,25 +6,6 @@
 #include "repo_url.h"
 #include "slice.h"
 
-/* Takes "//", "/./" and slashes at the end out of a path, in place. */
-static void shorten(char *path)
-{
-    bool absolute = path[0] == '/';
-    char *to = path, *rest = path;
-    for (char *part; (part = strsep(&rest, "/")) != NULL;) {
-        size_t length = strlen(part);
-        if (length == 0 || strcmp(part, ".") == 0)
-            continue;
-        if (absolute || to != path)
-            *to++ = '/';
-        memmove(to, part, length);
-        to += length;
-    }
-    if (to == path)
-        *to++ = absolute ? '/' : '.';
-    *to = '\0';
-}
-
 static void cut_end(char *path, const char *end)
 {
     size_t length = strlen(path), cut = strlen(end);
@@ -36,7 +17,7 @@ static char *absolute_path(const char *path, const char *folder)
 {
     char *whole = path[0] == '/' ? strdup(path) : path_join(folder, path);
     if (whole != NULL)
-        shorten(whole);
+        path_shorten(whole);
     return whole;
 }
 
@@ -80,7 +61,7 @@ static char *server_identity(struct repo_url *url)
     if (url->port != 0 && url->port != own_ports[url->kind])
         (void)snprintf(port, sizeof port, ":%u", url->port);
     lower(url->host);
-    shorten(url->path);
+    path_shorten(url->path);
     cut_end(url->path, ".git");
     if (ignores_case(url->host))
         lower(url->path);

@@ -59,12 +59,14 @@ static git_tree *load_tree(const struct reading *reading, const git_oid *id)
     return tree;
 }
 
+static const char is_folder[] = "is a folder";
+
 static enum looked judge(const git_tree_entry *entry, bool last, git_oid *id, char problem[400])
 {
     git_oid_cpy(id, git_tree_entry_id(entry));
     switch (git_tree_entry_filemode(entry)) {
     case GIT_FILEMODE_TREE:
-        return last ? odd(problem, LOOKED_ODD, "is a folder") : LOOKED_FILE;
+        return last ? odd(problem, LOOKED_ODD, is_folder) : LOOKED_FILE;
     case GIT_FILEMODE_LINK:
         return last ? odd(problem, LOOKED_ODD, "is a symbolic link: commit the file itself")
                     : odd(problem, LOOKED_ODD_ABOVE,
@@ -95,8 +97,9 @@ static void look_at_case(const struct reading *reading, const git_tree *tree, co
     }
 }
 
-/* Follows `path` from the commit's tree. LOOKED_FILE: *id is the blob. */
-static enum looked look(const struct reading *reading, const char *path, git_oid *id,
+/* Follows `path` from the commit's tree. LOOKED_FILE: *id is the blob. `chosen`: it is the file
+ * that counts if it is there. */
+static enum looked look(const struct reading *reading, const char *path, bool chosen, git_oid *id,
                         char problem[400])
 {
     char parts[800];
@@ -110,7 +113,7 @@ static enum looked look(const struct reading *reading, const char *path, git_oid
         const git_tree_entry *entry = git_tree_entry_byname(tree, part);
         enum looked looked =
             entry == NULL ? LOOKED_NOTHING : judge(entry, rest == NULL, id, problem);
-        if (looked == LOOKED_FILE && rest == NULL)
+        if (looked == LOOKED_FILE && rest == NULL && chosen)
             look_at_case(reading, tree, part);
         git_tree_free(tree);
         if (looked != LOOKED_FILE)
@@ -235,8 +238,6 @@ static int no_source(const struct reading *reading)
                             reading->commit, name, places);
 }
 
-/* ---- The step -------------------------------------------------------------------------------- */
-
 /* The folder of the first file, when that was found. */
 static bool first_folder(const struct repo_work *work, char into[600])
 {
@@ -244,6 +245,66 @@ static bool first_folder(const struct repo_work *work, char into[600])
     (void)snprintf(into, 600, "%.*s", slash == NULL ? 0 : (int)(slash - path), path);
     return work->reply.files[0].found == 1;
 }
+
+/* ---- What counted, and what did not -----------------------------------------------------------
+ */
+
+/* A file of the same name in one of the other folders, with other content: whoever edits that one
+ * waits for points in vain. */
+static void look_for_another(const struct reading *reading, size_t index, const git_oid *id,
+                             char folders[][600], size_t count)
+{
+    const char *chosen = reading->work->reply.files[index].path;
+    char others[120] = "", shown[70], own[70], problem[400];
+    size_t found = 0;
+    for (size_t i = 0; i < count; ++i) {
+        char path[800];
+        git_oid other;
+        join(path, folders[i], reading->work->task->wanted[index].name);
+        if (strcmp(path, chosen) == 0 ||
+            look(reading, path, false, &other, problem) != LOOKED_FILE || git_oid_equal(&other, id))
+            continue;
+        size_t used = strlen(others);
+        (void)snprintf(others + used, sizeof others - used, "%s%s", found++ == 0 ? "" : " or ",
+                       text_copy(shown, sizeof shown, path));
+    }
+    if (found > 0)
+        repo_work_flag(reading->work, index == 0 ? REPO_FLAG_TWICE : REPO_FLAG_TWICE_OTHER,
+                       "%s counted, and not %s, which %s from it",
+                       text_copy(own, sizeof own, chosen), others,
+                       found == 1 ? "differs" : "differ");
+}
+
+/* What stands where the folder that the request names should be, a clause. */
+static void describe_folder(const struct reading *reading, const char *folder, char into[160])
+{
+    char problem[400] = "";
+    git_oid id;
+    enum looked looked = look(reading, folder, false, &id, problem);
+    if (looked == LOOKED_ODD && strcmp(problem, is_folder) == 0)
+        (void)snprintf(into, 160, "has no %s", reading->work->task->wanted[0].name);
+    else
+        (void)snprintf(into, 160, "%s",
+                       looked == LOOKED_FILE  ? "is a file"
+                       : looked == LOOKED_ODD ? "is no folder"
+                                              : "is not there");
+}
+
+/* It was passed over for one of the usual places. */
+static void look_at_path(const struct reading *reading)
+{
+    struct repo_work *work = reading->work;
+    const char *folder = work->task->path;
+    char chosen[600], clause[160], shown[60], own[70];
+    if (folder[0] == '\0' || (first_folder(work, chosen) && strcmp(folder, chosen) == 0))
+        return;
+    describe_folder(reading, folder, clause);
+    repo_work_flag(work, REPO_FLAG_PATH, REPO_PATH_NOTE "%s, which %s: %s counted instead",
+                   text_copy(shown, sizeof shown, folder), clause,
+                   text_copy(own, sizeof own, work->reply.files[0].path));
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
 
 static int read_wanted(const struct reading *reading, size_t index)
 {
@@ -258,7 +319,7 @@ static int read_wanted(const struct reading *reading, size_t index)
         char path[800];
         git_oid id;
         join(path, folders[i], work->task->wanted[index].name);
-        enum looked looked = look(reading, path, &id, file->problem);
+        enum looked looked = look(reading, path, true, &id, file->problem);
         if (looked == LOOKED_LOST)
             return lost(reading, path);
         if (looked == LOOKED_ODD_ABOVE && above[0] == '\0') {
@@ -270,6 +331,8 @@ static int read_wanted(const struct reading *reading, size_t index)
             continue;
         (void)snprintf(file->path, sizeof file->path, "%s", path);
         file->found = 1;
+        if (looked == LOOKED_FILE)
+            look_for_another(reading, index, &id, folders, count);
         return looked == LOOKED_ODD ? 0 : read_blob(reading, index, &id);
     }
     if (above[0] != '\0') {
@@ -287,7 +350,11 @@ static int read_files(struct reading *reading)
     for (size_t i = 0;
          status == 0 && work->reply.reason == REPO_FINE && i < work->task->wanted_count; ++i) {
         status = read_wanted(reading, i);
-        if (i == 0 && status == 0 && work->reply.reason == REPO_FINE && !work->reply.files[0].found)
+        if (i > 0 || status != 0 || work->reply.reason != REPO_FINE)
+            continue;
+        if (work->reply.files[0].found)
+            look_at_path(reading);
+        else
             status = no_source(reading);
     }
     return status;

@@ -112,6 +112,33 @@ static enum file_status search_file(struct bytes *content, char **path, char pro
     return FILE_MISSING;
 }
 
+/* What lies in the second place of the folder itself, when the first was taken and differs: whoever
+ * edits that one waits for points in vain. Owned; NULL: nothing. */
+static char *look_for_another(const struct search *search, const char *path,
+                              const struct bytes *content, struct error *err)
+{
+    AUTO_FREE char *first = search->place->describe(search->place, search->folder, search->name);
+    AUTO_FREE char *below = NULL;
+    struct bytes other = {0};
+    char problem[200] = "", *found = NULL;
+    if (first == NULL ||
+        asprintf(&below, "%s/%s/%s", search->family, search->lab_id, search->name) < 0) {
+        error_no_memory(err);
+        return NULL;
+    }
+    if (path != NULL && strcmp(path, first) == 0 &&
+        search->place->read(search->place, &other, search->folder, below, search->limit, problem) ==
+            FILE_READ &&
+        (other.length != content->length ||
+         memcmp(bytes_text(&other), bytes_text(content), other.length) != 0)) {
+        found = search->place->describe(search->place, search->folder, below);
+        if (found == NULL)
+            error_no_memory(err);
+    }
+    bytes_release(&other);
+    return found;
+}
+
 /* ---- The lab --------------------------------------------------------------------------------- */
 
 static void list_labs(struct bytes *list)
@@ -250,6 +277,8 @@ static int read_source(struct submission *out, struct search *search, struct err
         (void)snprintf(problem, sizeof problem,
                        "is larger than %zu bytes; a lab's source has a few thousand",
                        LIMIT_SOURCE_BYTES);
+    if (err->kind == ERROR_NONE)
+        out->other_source = look_for_another(search, source->path, &content, err);
     (void)submission_take_source(out, &content, problem, err);
     return err->kind == ERROR_NONE ? 0 : -1;
 }
@@ -282,6 +311,8 @@ static int read_answers(struct submission *out, struct search *search, struct er
     enum file_status status = search_file(&content, &out->answers_path, problem, search, err);
     if (status == FILE_TOO_LARGE)
         (void)snprintf(problem, sizeof problem, "is larger than %zu bytes", LIMIT_ANSWERS_BYTES);
+    if (err->kind == ERROR_NONE)
+        out->other_answers = look_for_another(search, out->answers_path, &content, err);
     if (err->kind == ERROR_NONE)
         (void)submission_take_answers(out, status == FILE_MISSING ? NULL : &content, problem, err);
     bytes_release(&content);
@@ -349,6 +380,8 @@ void submission_release(struct submission *submission)
     free(submission->path);
     free(submission->source.path);
     free(submission->answers_path);
+    free(submission->other_source);
+    free(submission->other_answers);
     bytes_release(&submission->source.content);
     answers_release(&submission->answers);
     *submission = (struct submission){0};

@@ -27,6 +27,8 @@ struct submission {
     struct submission_file source;
     struct answers answers;
     char *answers_path; /* owned; NULL when there is no such file */
+    /* Owned; a file of that name with other content, in the second place; NULL: none is known. */
+    char *other_source, *other_answers;
     /* What git calls a file with exactly these bytes (`git hash-object`), "" when there is none
      * that can be used: two gradings of the same ids judged the same work. */
     char source_id[SUBMISSION_ID_BYTES], answers_id[SUBMISSION_ID_BYTES];

@@ -1,5 +1,7 @@
 #include "summary.h"
 
+#include "repo_fetch.h"
+
 /* ---- Counting -------------------------------------------------------------------------------- */
 
 static void count_student(struct summary *summary, const struct standing *standing)
@@ -23,6 +25,9 @@ static void count_student(struct summary *summary, const struct standing *standi
     summary->trouble += standing->trouble != NULL;
     summary->pending += standing->pending > 0;
     summary->overridden += standing_overridden(standing) > 0;
+    const char *warnings = standing->attempt.warnings;
+    summary->noted += warnings != NULL;
+    summary->outside_path += warnings != NULL && strstr(warnings, REPO_PATH_NOTE) != NULL;
     summary->redeemed |=
         (standing->status == STANDING_MISSING || standing->status == STANDING_BROKEN) &&
         standing->late.score > 0;
@@ -115,6 +120,7 @@ void summary_write(struct bytes *out, const struct summary *summary)
     write_count(out, "broken", summary->broken, "cannot be read: the student has to mend it");
     write_count(out, "pending", summary->pending, "have marks that are not judged: pending.csv");
     write_count(out, "overridden", summary->overridden, "have points set by hand");
+    write_count(out, "noted", summary->noted, "have odd repos: `warnings` in grades.csv");
     write_count(out, "waiting", summary->waiting, "without any grading yet");
     write_count(out, "trouble", summary->trouble, "this machine failed: trouble.csv, --retry");
     if (summary->scored > 0) {

@@ -6,6 +6,8 @@
 
 struct summary {
     size_t students, graded, cached, late, missing, broken, waiting, trouble, pending, overridden;
+    size_t noted;        /* something about the repo should be looked at */
+    size_t outside_path; /* of these: the source is not in the folder that --path names */
     /* Over those who have a score, missing and broken included; count 0: not known. */
     size_t scored;
     bool redeemed; /* some of the missing and broken have points set by hand */

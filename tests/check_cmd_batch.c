@@ -217,6 +217,35 @@ START_TEST(who_shares_a_repo_has_a_folder_each)
 }
 END_TEST
 
+/* Which of two sources counted, and that it is not where --path says, stands wherever somebody
+ * looks. */
+START_TEST(a_source_elsewhere_is_said)
+{
+    set_up(3, "");
+    AUTO_FREE char *source = school_source();
+    const struct git_file files[] = {
+        {"registers.cu", "// mine\n", 0, GIT_FILE_PLAIN},
+        {"starter/day17-registers/registers.cu", source, 0, GIT_FILE_PLAIN}};
+    support_git_commit(school_repo(&school, 2), files, COUNT_OF(files), NULL);
+    run(0, LIST(QUICK),
+        LIST("; note: registers.cu counted, and not starter/day17-registers/registers.cu",
+             "noted           1  have odd repos"));
+    assert_in("students/s002/feedback.txt", "note        registers.cu counted, and not");
+    assert_in("students/s002/report.html", "<td>registers.cu counted, and not");
+    assert_in("grades.csv", "\"registers.cu counted, and not starter");
+    run(0, LIST(QUICK, "--path", "nosuch"),
+        LIST("s001             graded 75/100 (25 pending); note: the files were expected in "
+             "nosuch, which is not there: registers.cu counted instead",
+             "noted           3", "--path nosuch: nobody's source is in that folder"));
+    run(0, LIST(QUICK, "--path", "nosuch"),
+        LIST("s001             unchanged 75/100 (25 pending); "
+             "note: the files were expected in nosuch"));
+    assert_in("students/s001/feedback.txt", "expected in nosuch");
+    run(0, LIST(QUICK, "--path", "starter/day17-registers"),
+        LIST("--path starter/day17-registers: the source of 2 of 3 is not in that folder"));
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_not_graded_again)
 {
     set_up(STUDENTS, "");
@@ -613,6 +642,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, feedback_teaches_as_much_as_grading_alone);
     tcase_add_test(tests, feedback_is_published_only_when_asked);
     tcase_add_loop_test(tests, who_shares_a_repo_has_a_folder_each, 0, (int)COUNT_OF(spellings));
+    tcase_add_test(tests, a_source_elsewhere_is_said);
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);

@@ -632,6 +632,31 @@ static mode_t kind_and_mode(const char *path)
     return info.st_mode;
 }
 
+START_TEST(paths_are_shortened)
+{
+    static const char *const pairs[][2] = {
+        {"a", "a"},
+        {"a/", "a"},
+        {"./a", "a"},
+        {"a//b/./c/.", "a/b/c"},
+        {"/", "/"},
+        {"//./", "/"},
+        {"/a/../b//", "/a/../b"},
+        {"", "."},
+        {"./.", "."},
+        {"..", ".."},
+        {".a", ".a"},
+        {"a./b.", "a./b."},
+    };
+    for (size_t i = 0; i < COUNT_OF(pairs); ++i) {
+        char path[40];
+        (void)snprintf(path, sizeof path, "%s", pairs[i][0]);
+        path_shorten(path);
+        ck_assert_str_eq(path, pairs[i][1]);
+    }
+}
+END_TEST
+
 START_TEST(private_files_are_kept)
 {
     AUTO_FREE char *path = in_folder("kept"), *other = in_folder("other");
@@ -715,6 +740,7 @@ Suite *suite_files(void)
     tcase_add_test(tests, a_deep_folder_is_removed);
     tcase_add_test(tests, cache_folders);
     tcase_add_test(tests, paths_join);
+    tcase_add_test(tests, paths_are_shortened);
     tcase_add_test(tests, private_files_are_kept);
     tcase_add_test(tests, private_folders_are_made);
     suite_add_tcase(suite, tests);

@@ -161,6 +161,32 @@ END_TEST
 
 /* A student's clone inside the course's tree is a tree of its own: what the student did not hand in
  * is not taken from the teacher. */
+/* Who edits the one that does not count has to hear of it. */
+START_TEST(another_source_is_noticed)
+{
+    put("two/" SOURCE, "mine");
+    put("two/starter/" LAB "/" SOURCE, "starter's");
+    put("two/answers.ini", "lab = " LAB);
+    put("two/exercises/" LAB "/answers.ini", "lab = " LAB);
+    struct submission submission = read_with("two", NULL, LAB);
+    assert_source(&submission, "mine");
+    ck_assert_ptr_nonnull(strstr(submission.other_source, "/two/starter/" LAB "/" SOURCE));
+    ck_assert_ptr_null(submission.other_answers); /* the same */
+    submission_release(&submission);
+    put("two/exercises/" LAB "/answers.ini", "lab = other");
+    put("two/starter/" LAB "/" SOURCE, "mine");
+    submission = read_with("two", NULL, LAB);
+    ck_assert_ptr_null(submission.other_source);
+    ck_assert_ptr_nonnull(strstr(submission.other_answers, "/two/exercises/" LAB "/answers.ini"));
+    submission_release(&submission);
+    /* From the second place, nothing was passed over. */
+    submission = read_with("two/exercises", NULL, LAB);
+    assert_source(&submission, "mine");
+    ck_assert_ptr_null(submission.other_source);
+    submission_release(&submission);
+}
+END_TEST
+
 START_TEST(a_repository_is_a_tree)
 {
     put("course/starter/" LAB "/" SOURCE, "starter's");
@@ -518,6 +544,7 @@ Suite *suite_submission(void)
     tcase_add_test(tests, no_lab);
     tcase_add_test(tests, no_folder);
     tcase_add_test(tests, course_layout);
+    tcase_add_test(tests, another_source_is_noticed);
     tcase_add_test(tests, a_repository_is_a_tree);
     tcase_add_test(tests, no_answers);
     tcase_add_loop_test(tests, source_content, 0, COUNT_OF(contents));
