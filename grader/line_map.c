@@ -1,6 +1,7 @@
 #include "line_map.h"
 
 #include "canonical.h"
+#include "caps.h"
 #include "number.h"
 
 /* ---- Lines of code ---------------------------------------------------------------------------*/
@@ -51,8 +52,27 @@ bool line_map_all_differ(const struct line_map *a, const struct line_map *b)
     return differ;
 }
 
-static bool place_of(const struct line_map *map, uint64_t line, uint64_t *ret)
+/* ---- PTX -------------------------------------------------------------------------------------*/
+
+struct rewrite;
+typedef bool line_change(const struct rewrite *r, uint64_t from, uint64_t *ret);
+
+struct numbering {
+    struct line_map *map; /* lines by number: room for LIMIT_SOURCE_BYTES */
+    uint32_t *number_of;  /* by line, as much room; 0: not seen yet */
+};
+
+struct rewrite {
+    const struct line_map *map;
+    line_change *change;
+    const struct numbering *numbering; /* of line_map_of_ptx(); NULL: columns and paths stay */
+    uint64_t file;                     /* the source's number in the file table */
+    struct bytes *out;
+};
+
+static bool place_of(const struct rewrite *r, uint64_t line, uint64_t *ret)
 {
+    const struct line_map *map = r->map;
     size_t low = 0, high = map->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -65,24 +85,27 @@ static bool place_of(const struct line_map *map, uint64_t line, uint64_t *ret)
     return low < map->count && map->lines[low] == line;
 }
 
-static bool line_at(const struct line_map *map, uint64_t place, uint64_t *ret)
+static bool line_at(const struct rewrite *r, uint64_t place, uint64_t *ret)
 {
+    const struct line_map *map = r->map;
     if (place < 1 || place > map->count)
         return false;
     *ret = map->lines[place - 1];
     return true;
 }
 
-/* ---- PTX -------------------------------------------------------------------------------------*/
-
-typedef bool line_change(const struct line_map *map, uint64_t from, uint64_t *ret);
-
-struct rewrite {
-    const struct line_map *map;
-    line_change *change;
-    uint64_t file; /* the source's number in the file table */
-    struct bytes *out;
-};
+static bool number_of(const struct rewrite *r, uint64_t line, uint64_t *ret)
+{
+    const struct numbering *numbering = r->numbering;
+    if (line >= LIMIT_SOURCE_BYTES)
+        return false;
+    if (numbering->number_of[line] == 0) {
+        numbering->map->lines[numbering->map->count] = (uint32_t)line;
+        numbering->number_of[line] = (uint32_t)++numbering->map->count;
+    }
+    *ret = numbering->number_of[line];
+    return true;
+}
 
 /* One number at the front, with the blanks before it: copied, and taken off. */
 static bool take_number(struct bytes *out, struct slice *line, uint64_t *ret, bool keep)
@@ -106,10 +129,10 @@ static bool rewrite_place(const struct rewrite *r, struct slice *line)
     if (!take_number(r->out, line, &file, true) || !take_number(r->out, line, &number, false))
         return false;
     changed = number;
-    if (file == r->file && number != 0 && !r->change(r->map, number, &changed))
+    if (file == r->file && number != 0 && !r->change(r, number, &changed))
         return false;
     bytes_printf(r->out, "%llu", (unsigned long long)changed);
-    return take_number(r->out, line, &column, true);
+    return take_number(r->out, line, &column, r->numbering == NULL);
 }
 
 static bool rewrite_entry(const struct rewrite *r, struct slice line)
@@ -132,19 +155,25 @@ static bool rewrite_entry(const struct rewrite *r, struct slice line)
     return true;
 }
 
+/* A .file entry that ends in this file's name, in quotes. */
+static bool is_file(struct slice line, const char *source_name)
+{
+    char ending[300];
+    (void)snprintf(ending, sizeof ending, "/%s\"", source_name);
+    const char *end = slice_find_last(line, ending);
+    return end != NULL && end + strlen(ending) == line.text + line.length;
+}
+
 /* The number of the one file of that name. */
 static bool find_file(struct slice ptx, const char *source_name, uint64_t *ret)
 {
-    char ending[300];
     bool found = false;
-    (void)snprintf(ending, sizeof ending, "/%s\"", source_name);
     for (const char *at; (at = slice_find(ptx, "\t.file")) != NULL;) {
         ptx = slice_from(ptx, (size_t)(at - ptx.text) + 6);
         const char *newline = slice_find_char(ptx, '\n');
         struct slice line = newline == NULL ? ptx : slice_to(ptx, newline);
         struct slice number = slice_trim(line);
-        const char *end = slice_find_last(line, ending);
-        if (end == NULL || end + strlen(ending) != line.text + line.length)
+        if (!is_file(line, source_name))
             continue;
         if (found || !number_parse_u64_bytes(number.text, slice_digits(number), UINT32_MAX, ret))
             return false;
@@ -153,40 +182,62 @@ static bool find_file(struct slice ptx, const char *source_name, uint64_t *ret)
     return found;
 }
 
-static bool rewrite(struct bytes *out, struct slice ptx, const char *source_name,
-                    const struct line_map *map, line_change *change)
+static bool rewrite(struct rewrite *r, struct slice ptx, const char *source_name)
 {
-    struct rewrite r = {.map = map, .change = change, .out = out};
     struct bytes checked;
-    *out = bytes_with_limit(2 * ptx.length + 100);
+    *r->out = bytes_with_limit(2 * ptx.length + 100);
     bool good =
-        canonical_ptx(&checked, ptx.text, ptx.length) && find_file(ptx, source_name, &r.file);
+        canonical_ptx(&checked, ptx.text, ptx.length) && find_file(ptx, source_name, &r->file);
     bytes_release(&checked);
     while (good && ptx.length > 0) {
         const char *newline = slice_find_char(ptx, '\n');
         size_t length = newline == NULL ? ptx.length : (size_t)(newline - ptx.text) + 1;
         struct slice line = {ptx.text, length};
-        struct slice trimmed = slice_trim(line);
+        struct slice trimmed = slice_trim(newline == NULL ? line : slice_to(line, newline));
         if (slice_starts_with(trimmed, ".loc") && slice_is_blank_at(trimmed, 4))
-            good = rewrite_entry(&r, line);
+            good = rewrite_entry(r, line);
+        else if (r->numbering != NULL && slice_starts_with(trimmed, ".file") &&
+                 is_file(trimmed, source_name))
+            bytes_printf(r->out, "\t.file\t%llu\n", (unsigned long long)r->file);
         else
-            (void)bytes_append(out, line.text, line.length);
+            (void)bytes_append(r->out, line.text, line.length);
         ptx = slice_from(ptx, length);
     }
-    if (good && !out->failed)
+    if (good && !r->out->failed)
         return true;
-    bytes_release(out);
+    bytes_release(r->out);
     return false;
 }
 
 bool line_map_to_places(struct bytes *out, struct slice ptx, const char *source_name,
                         const struct line_map *map)
 {
-    return rewrite(out, ptx, source_name, map, place_of);
+    struct rewrite r = {.map = map, .change = place_of, .out = out};
+    return rewrite(&r, ptx, source_name);
 }
 
 bool line_map_to_lines(struct bytes *out, struct slice ptx, const char *source_name,
                        const struct line_map *map)
 {
-    return rewrite(out, ptx, source_name, map, line_at);
+    struct rewrite r = {.map = map, .change = line_at, .out = out};
+    return rewrite(&r, ptx, source_name);
+}
+
+bool line_map_of_ptx(struct line_map *map, struct bytes *text, struct slice ptx,
+                     const char *source_name)
+{
+    *text = (struct bytes){0};
+    *map = (struct line_map){.lines = calloc(LIMIT_SOURCE_BYTES, sizeof map->lines[0])};
+    AUTO_FREE uint32_t *numbers = calloc(LIMIT_SOURCE_BYTES, sizeof numbers[0]);
+    const struct numbering numbering = {.map = map, .number_of = numbers};
+    struct rewrite r = {.change = number_of, .numbering = &numbering, .out = text};
+    return map->lines != NULL && numbers != NULL && rewrite(&r, ptx, source_name);
+}
+
+size_t line_map_number(const struct line_map *map, uint64_t line)
+{
+    for (size_t i = 0; i < map->count; ++i)
+        if (map->lines[i] == line)
+            return i + 1;
+    return 0;
 }

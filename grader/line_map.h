@@ -10,7 +10,8 @@
 #include "slice.h"
 
 struct line_map {
-    uint32_t *lines; /* owned; the number, from 1, of each line that holds code, ascending */
+    uint32_t *lines; /* owned; the number, from 1, of each line that holds code, ascending: or, of
+                        line_map_of_ptx(), in the order in which they come */
     size_t count;
 };
 
@@ -29,5 +30,15 @@ bool line_map_to_places(struct bytes *out, struct slice ptx, const char *source_
                         const struct line_map *map);
 bool line_map_to_lines(struct bytes *out, struct slice ptx, const char *source_name,
                        const struct line_map *map);
+
+/* The same for PTX alone, when nobody knows the lines of code: *text is the PTX with the lines of
+ * `source_name` numbered in the order in which they come, from 1, without columns and without the
+ * source's path; and *map says which line each number stands for. PTX of two sources that differ in
+ * lines and names gives the same text, with as many lines, and its k-th number is the one's k-th
+ * line where it is the other's. False: nothing is known. Both are to be released in any case. */
+bool line_map_of_ptx(struct line_map *map, struct bytes *text, struct slice ptx,
+                     const char *source_name);
+/* The number that stands for this line; 0: none does. */
+size_t line_map_number(const struct line_map *map, uint64_t line);
 
 #endif

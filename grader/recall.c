@@ -6,7 +6,7 @@
 #include "caps.h"
 #include "numbers_pack.h"
 
-#define CONTENT_VERSION 1 /* of everything below: raise it when a format or a meaning changes */
+#define CONTENT_VERSION 2 /* of everything below: raise it when a format or a meaning changes */
 
 /* ---- Identities ------------------------------------------------------------------------------ */
 
@@ -202,6 +202,11 @@ static bool digest_of_run(struct digest *ret, const struct recall *recall,
     return digester_end(&digester, ret, &ignored) == 0;
 }
 
+static const struct line_map *run_map(const struct recall_claim *claim)
+{
+    return claim->mapped ? &claim->map : NULL;
+}
+
 bool recall_run(struct recall_claim *claim, const struct recall *recall,
                 const struct numbers *numbers, const struct build_target *target,
                 const struct numbers_options *options, const char *device,
@@ -212,15 +217,23 @@ bool recall_run(struct recall_claim *claim, const struct recall *recall,
     if (recall == NULL || options->executor == EXECUTOR_NONE || !target->image.assembled ||
         !digest_of_run(&context, recall, numbers, options, device))
         return false;
-    struct bytes canonical, content;
-    bool shared = canonical_ptx(&canonical, bytes_text(&target->ptx), target->ptx.length);
-    bool found = recall_claim_text(claim, recall, "run", &context,
-                                   (struct slice){bytes_text(&target->ptx), target->ptx.length},
-                                   shared ? &canonical : NULL, &content);
+    struct slice exact = {bytes_text(&target->ptx), target->ptx.length};
+    struct bytes canonical, places = {0}, content;
+    bool shared = canonical_ptx(&canonical, exact.text, exact.length);
+    /* Where an outcome names lines, the same code on other lines will do. */
+    claim->mapped =
+        shared && line_map_of_ptx(&claim->map, &places, exact, numbers->lab->source_name);
+    bool found = recall_claim_text(
+        claim, recall, "run", &context,
+        claim->mapped ? (struct slice){bytes_text(&places), places.length} : exact,
+        shared ? &canonical : NULL, &content);
     struct unpack from = unpack_from(bytes_text(&content), content.length);
     (void)unpack_number(&from);
-    found = found && numbers_unpack(result, numbers, &from);
+    found = found && numbers_unpack(result, numbers, run_map(claim), &from);
+    if (found)
+        line_map_release(&claim->map);
     bytes_release(&canonical);
+    bytes_release(&places);
     bytes_release(&content);
     return found;
 }
@@ -229,15 +242,16 @@ void recall_keep_run(struct recall_claim *claim, const struct numbers *numbers,
                      const struct numbers_result *result)
 {
     struct bytes content = bytes_with_limit(LIMIT_CACHE_FILE_BYTES);
-    bool keep = result != NULL && claim->cache != NULL && numbers_can_pack(result, numbers);
-    if (keep) {
-        pack_number(&content, CONTENT_RESULT);
-        numbers_pack(&content, result);
+    enum recall_outcome outcome = RECALL_FAILED;
+    if (result != NULL && claim->cache != NULL) {
+        enum numbers_packing packing = numbers_can_pack(result, numbers, run_map(claim));
+        outcome = packing == NUMBERS_NAME_NONE ? RECALL_SHARED : RECALL_OWN;
+        if (packing != NUMBERS_NOT_PACKED) {
+            pack_number(&content, CONTENT_RESULT);
+            numbers_pack(&content, result, numbers, run_map(claim));
+        }
     }
-    recall_settle(claim,
-                  result == NULL ? RECALL_FAILED
-                  : keep         ? RECALL_SHARED
-                                 : RECALL_OWN,
-                  &content);
+    recall_settle(claim, outcome, &content);
+    line_map_release(&claim->map);
     bytes_release(&content);
 }

@@ -10,8 +10,9 @@
  *
  * A result is shared between texts that differ in comments or line tables only where it says
  * nothing about lines: a source about which the compiler had words is shared between equal files
- * alone, and so is a run in which anything but finished launches was seen. The same code on other
- * lines is compiled twice, and then, if that made no difference, no more (recall_source.c).
+ * alone. A run in which a launch faulted is shared between PTX texts that differ in line numbers,
+ * and its sentences get the other's lines (numbers_pack.h). The same code on other lines is
+ * compiled twice, and then, if that made no difference, no more (recall_source.c).
  *
  * Each recall_*() either fills its result and returns true, or returns false: then the caller does
  * the work and calls the matching recall_keep_*(), in any case, since others may be waiting. */
@@ -41,7 +42,9 @@ struct recall_claim {
     struct digest code;
     bool code_mine, code_seen;
     struct line_map map, first; /* owned: of this source, and of the first with this code */
-    struct bytes places;        /* owned: the first one's PTX, with places for lines */
+    /* A run's: `map` is that of the PTX, and an outcome that names lines is kept with it. */
+    bool mapped;
+    struct bytes places; /* owned: the first one's PTX, with places for lines */
 };
 
 enum recall_outcome {

@@ -381,12 +381,82 @@ START_TEST(a_run_stands_for_its_near_copies)
 }
 END_TEST
 
-START_TEST(a_fault_is_met_by_each_for_itself)
+/* Before each load the line of the declaration, as this file's or another's; `change` is a script
+ * of sed for what is wrong with the kernels. */
+#define COMPILE_WITH_FAULT(file, change)                                                           \
+    "line=$(grep -n 'int [ab]' \"$source\" | cut -d: -f1)\n"                                       \
+    "column=$(wc -c < \"$source\")\n"                                                              \
+    "{ sed \"" change "; s/^\tld.global/\t.loc\t" file " $line $column\\n&/\" "                    \
+    "\"$here/module.ptx\"\n"                                                                       \
+    "printf '\\t.file\\t1 \"/some/%s/tiny.cu\"\\n\\t.file\\t2 \"/lib/head.h\"\\n' \"$column\"; } " \
+    "> \"$out\"\n"
+/* Every load far outside its buffer. */
+#define FAR_AWAY "s/\\(ld.global[a-z0-9.]*[^[]*\\[%rd[0-9]*\\)[^]]*]/\\1+1000000000]/"
+#define BOUND_TOO_TIGHT "s/^.maxntid 64/.maxntid 32/"
+
+/* A run that nothing was recalled for, of the same source: the truth. */
+static void run_alone(struct ran *ret, const struct numbers *numbers, const char *source)
 {
-    /* Every load far outside its buffer: the message names the line. */
-    set_up("sed 's/\\(ld.global[a-z0-9.]*[^[]*\\[%rd[0-9]*\\)[^]]*]/\\1+1000000000]/' "
-           "\"$here/module.ptx\" > \"$out\"\n",
-           FAKE_PTXAS);
+    struct cache *kept = recall.cache;
+    struct error err = {0};
+    support_new_folder(cache_folder_path);
+    ck_assert_int_eq(chmod(cache_folder_path, 0700), 0);
+    ck_assert_int_eq(cache_open(&recall.cache, cache_folder_path, &err), 0);
+    run(ret, numbers, source);
+    ck_assert(!ret->recalled);
+    cache_close(recall.cache);
+    recall.cache = kept;
+}
+
+static const struct {
+    const char *what, *nvcc;
+    bool shared;
+} faults[] = {
+    {"the line is the source's", COMPILE_WITH_FAULT("1", FAR_AWAY), true},
+    {"the line is a header's", COMPILE_WITH_FAULT("2", FAR_AWAY), false},
+    {"not launched", COMPILE_WITH_FAULT("1", BOUND_TOO_TIGHT), true},
+};
+
+START_TEST(a_fault_stands_for_the_same_code_on_other_lines)
+{
+    static const char *const sources[] = {"int a;\n", "\n\n\nint a;\n", "// b\nint b;\n",
+                                          "int b;\n"};
+    set_up(faults[_i].nvcc, FAKE_PTXAS);
+    struct numbers numbers = prepare(17);
+    for (size_t i = 0; i < COUNT_OF(sources); ++i) {
+        struct ran one, alone;
+        size_t wrong = 0;
+        run(&one, &numbers, sources[i]);
+        run_alone(&alone, &numbers, sources[i]);
+        ck_assert_msg(one.recalled == (i > 0 && faults[_i].shared), "%s, %zu", faults[_i].what, i);
+        for (size_t k = 0; k < one.result.outcome_count; ++k) {
+            const struct case_outcome *x = &one.result.outcomes[k], *y = &alone.result.outcomes[k];
+            wrong += x->status == CASE_WRONG;
+            ck_assert_int_eq(x->status, y->status);
+            ck_assert_str_eq(x->problem, y->problem);
+            ck_assert_str_eq(x->remedy, y->remedy);
+            ck_assert_uint_eq(x->compared, y->compared);
+            ck_assert_int_eq(x->launch == NULL, y->launch == NULL);
+            if (x->launch == NULL)
+                continue;
+            ck_assert_int_eq(x->launch->status, y->launch->status);
+            ck_assert_uint_eq(x->launch->fault.line, y->launch->fault.line);
+            ck_assert_uint_eq(x->launch->fault.count, y->launch->fault.count);
+            ck_assert_str_eq(x->launch->fault.kind, y->launch->fault.kind);
+            ck_assert_str_eq(x->launch->fault.text, y->launch->fault.text);
+        }
+        ck_assert_uint_ge(wrong, 3);
+        ran_release(&one);
+        ran_release(&alone);
+    }
+    numbers_release(&numbers);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_fault_without_a_source_line_is_met_by_each_for_itself)
+{
+    set_up("sed '" FAR_AWAY "' \"$here/module.ptx\" > \"$out\"\n", FAKE_PTXAS);
     struct numbers numbers = prepare(17);
     struct ran first, second;
     run(&first, &numbers, "int a;\n");
@@ -401,22 +471,91 @@ START_TEST(a_fault_is_met_by_each_for_itself)
 }
 END_TEST
 
+/* Sentences in which a number may be a line's without our knowing. */
+static const struct {
+    const char *text, *file;
+    enum run_status status;
+    unsigned line;
+    enum numbers_packing packing;
+} sentences[] = {
+    {"k reads too far: thread 0 (tiny.cu:3) read", "/x/tiny.cu", RUN_FAULTED, 3,
+     NUMBERS_NAME_LINES},
+    {"k reads too far: thread 0 (tiny.cu:3)", "tiny.cu", RUN_FAULTED, 3, NUMBERS_NAME_LINES},
+    {"k reads too far: thread 0 (tiny.cu:3) read", "/x/head.h", RUN_FAULTED, 3, NUMBERS_NOT_PACKED},
+    {"k reads too far: thread 0 (tiny.cu:3) read", "/x/tiny.cu", RUN_FAULTED, 4,
+     NUMBERS_NOT_PACKED},
+    {"k reads too far: thread 0 (tiny.cu:5) read", "/x/tiny.cu", RUN_FAULTED, 5,
+     NUMBERS_NOT_PACKED},
+    {"k reads too far: thread 0 (tiny.cu:33) read", "/x/tiny.cu", RUN_FAULTED, 3,
+     NUMBERS_NOT_PACKED},
+    {"k races: (tiny.cu:3) with (tiny.cu:4)", "/x/tiny.cu", RUN_FAULTED, 3, NUMBERS_NOT_PACKED},
+    {"k asserts: tiny.cu:3: k: false (tiny.cu:3)", "/x/tiny.cu", RUN_FAULTED, 3,
+     NUMBERS_NOT_PACKED},
+    {"k races: thread 0 (tiny.cu:3) with line 4", "/x/tiny.cu", RUN_FAULTED, 3, NUMBERS_NOT_PACKED},
+    {"k waits: thread 0 (tiny.cu:3), others at lines 4 and 5", "/x/tiny.cu", RUN_FAULTED, 3,
+     NUMBERS_NOT_PACKED},
+    {"k reads too far: thread 0 (PTX line 3)", "", RUN_FAULTED, 0, NUMBERS_NOT_PACKED},
+    {"k reads too far", "/x/tiny.cu", RUN_FAULTED, 3, NUMBERS_NOT_PACKED},
+    {"", "", RUN_FAULTED, 0, NUMBERS_NOT_PACKED},
+    {"k takes long: thread 0 (tiny.cu:3)", "/x/tiny.cu", RUN_TIMED_OUT, 3, NUMBERS_NOT_PACKED},
+    {"k is lost: thread 0 (tiny.cu:3)", "/x/tiny.cu", RUN_LOST, 3, NUMBERS_NOT_PACKED},
+};
+
+START_TEST(a_sentence_is_packed_where_its_line_is_sure)
+{
+    struct numbers numbers = prepare(17);
+    uint32_t lines[] = {9, 3, 4};
+    const struct line_map map = {lines, COUNT_OF(lines)};
+    struct run_launch_result launch = {.status = sentences[_i].status};
+    struct case_outcome outcome = {.status = CASE_WRONG, .launch = &launch};
+    struct numbers_result result = {
+        .run.executor = EXECUTOR_EMULATOR, .outcomes = &outcome, .outcome_count = 1};
+    (void)snprintf(launch.fault.text, sizeof launch.fault.text, "%s", sentences[_i].text);
+    (void)snprintf(launch.fault.file, sizeof launch.fault.file, "%s", sentences[_i].file);
+    launch.fault.line = sentences[_i].line;
+    ck_assert_int_eq(numbers_can_pack(&result, &numbers, &map), sentences[_i].packing);
+    ck_assert_int_eq(numbers_can_pack(&result, &numbers, NULL), NUMBERS_NOT_PACKED);
+    result.run.executor = EXECUTOR_GPU;
+    ck_assert_int_eq(numbers_can_pack(&result, &numbers, &map), NUMBERS_NOT_PACKED);
+    numbers_release(&numbers);
+}
+END_TEST
+
 START_TEST(damaged_results_are_not_taken)
 {
-    set_up(FAKE_NVCC, FAKE_PTXAS);
+    static const char *const scripts[] = {FAKE_NVCC, COMPILE_WITH_FAULT("1", FAR_AWAY),
+                                          COMPILE_WITH_FAULT("1", BOUND_TOO_TIGHT)};
+    set_up(scripts[_i], FAKE_PTXAS);
     struct numbers numbers = prepare(17);
     struct ran ran;
-    run(&ran, &numbers, "int a;\n");
-    ck_assert(numbers_can_pack(&ran.result, &numbers));
+    struct line_map map;
+    struct bytes text;
+    run(&ran, &numbers, "\nint a;\n");
+    const struct bytes *ptx = &ran.build.targets[0].ptx;
+    const bool mapped = line_map_of_ptx(&map, &text, (struct slice){bytes_text(ptx), ptx->length},
+                                        support_lab.source_name);
+    ck_assert_int_eq(mapped, _i > 0);
+    ck_assert_int_eq(numbers_can_pack(&ran.result, &numbers, &map),
+                     _i == 0 ? NUMBERS_NAME_NONE : NUMBERS_NAME_LINES);
     struct bytes packed = bytes_with_limit(100000);
-    numbers_pack(&packed, &ran.result);
+    numbers_pack(&packed, &ran.result, &numbers, &map);
     for (size_t length = 0; length <= packed.length; ++length) {
         struct numbers_result taken;
         struct unpack from = unpack_from(packed.data, length);
-        ck_assert_int_eq(numbers_unpack(&taken, &numbers, &from), length == packed.length);
+        ck_assert_int_eq(numbers_unpack(&taken, &numbers, &map, &from), length == packed.length);
         numbers_result_release(&taken);
     }
+    if (_i == 1) { /* a line that these lines do not have */
+        const struct line_map none = {map.lines, 0};
+        struct numbers_result taken;
+        struct unpack from = unpack_from(packed.data, packed.length);
+        ck_assert(!numbers_unpack(&taken, &numbers, &none, &from));
+        from = unpack_from(packed.data, packed.length);
+        ck_assert(!numbers_unpack(&taken, &numbers, NULL, &from));
+    }
     bytes_release(&packed);
+    bytes_release(&text);
+    line_map_release(&map);
     ran_release(&ran);
     numbers_release(&numbers);
     tear_down();
@@ -439,8 +578,12 @@ Suite *suite_recall(void)
     tcase_add_test(tests, what_ptxas_refuses_is_not_kept);
     tcase_add_test(tests, another_compiler_compiles_anew);
     tcase_add_loop_test(tests, a_run_stands_for_its_near_copies, 0, (int)COUNT_OF(kernels));
-    tcase_add_test(tests, a_fault_is_met_by_each_for_itself);
-    tcase_add_test(tests, damaged_results_are_not_taken);
+    tcase_add_loop_test(tests, a_fault_stands_for_the_same_code_on_other_lines, 0,
+                        (int)COUNT_OF(faults));
+    tcase_add_test(tests, a_fault_without_a_source_line_is_met_by_each_for_itself);
+    tcase_add_loop_test(tests, a_sentence_is_packed_where_its_line_is_sure, 0,
+                        (int)COUNT_OF(sentences));
+    tcase_add_loop_test(tests, damaged_results_are_not_taken, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;
 }
