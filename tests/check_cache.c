@@ -505,6 +505,44 @@ START_TEST(lines_become_places_and_places_lines)
 }
 END_TEST
 
+static const struct {
+    const char *ptx, *text; /* NULL: nothing is known */
+    uint32_t lines[4];      /* by number */
+} numbered[] = {
+    {"\t.loc\t1 7 5\nret;\n\t.loc\t1 3 9\n\t.loc\t1 7 1\n" FILES,
+     "\t.loc\t1 1 \nret;\n\t.loc\t1 2 \n\t.loc\t1 1 \n"
+     "\t.file\t1\n\t.file\t2 \"/usr/include/h\"\n",
+     {7, 3}},
+    {"\t.loc\t2 3 29, function_name $x, inlined_at 1 6 30\n" FILES,
+     "\t.loc\t2 3 , function_name $x, inlined_at 1 1 \n"
+     "\t.file\t1\n\t.file\t2 \"/usr/include/h\"\n",
+     {6}},
+    {"\t.loc\t1 0 5\n\t.file\t1 \"/other/x.cu\"", "\t.loc\t1 0 \n\t.file\t1\n", {0}},
+    {"\t.loc\t1 4000000000 5\n" FILES, NULL, {0}},
+    {"\t.loc\t1 2 5\n", NULL, {0}},
+    {"x \"y\"\n\t.loc\t1 2 5\n" FILES, NULL, {0}},
+    {"\t.loc\t1 x\n" FILES, NULL, {0}},
+};
+
+START_TEST(lines_are_numbered_as_they_come)
+{
+    struct line_map map;
+    struct bytes text;
+    const struct slice ptx = {numbered[_i].ptx, strlen(numbered[_i].ptx)};
+    bool known = line_map_of_ptx(&map, &text, ptx, "x.cu");
+    ck_assert_msg(known == (numbered[_i].text != NULL), "%s", numbered[_i].ptx);
+    if (known)
+        ck_assert_str_eq(bytes_text(&text), numbered[_i].text);
+    for (size_t i = 0; known && numbered[_i].lines[i] != 0; ++i) {
+        ck_assert_uint_eq(map.lines[i], numbered[_i].lines[i]);
+        ck_assert_uint_eq(line_map_number(&map, numbered[_i].lines[i]), i + 1);
+    }
+    ck_assert_uint_eq(line_map_number(&map, 99), 0);
+    bytes_release(&text);
+    line_map_release(&map);
+}
+END_TEST
+
 Suite *suite_cache(void)
 {
     Suite *suite = suite_create("cache");
@@ -526,6 +564,7 @@ Suite *suite_cache(void)
     tcase_add_test(tests, nul_is_a_doubt);
     tcase_add_loop_test(tests, line_tables_do_not_count, 0, (int)COUNT_OF(modules));
     tcase_add_loop_test(tests, lines_become_places_and_places_lines, 0, (int)COUNT_OF(placed));
+    tcase_add_loop_test(tests, lines_are_numbered_as_they_come, 0, (int)COUNT_OF(numbered));
     suite_add_tcase(suite, tests);
     return suite;
 }
