@@ -342,6 +342,57 @@ START_TEST(padding_and_fields_may_be_unset)
 }
 END_TEST
 
+/* ---- Code that was not inlined --------------------------------------------------------------- */
+
+#define FILES ".file 1 \"/x/mine.cu\"\n.file 2 \"/y/theirs.hpp\"\n"
+#define PUT(places)                                                                                \
+    ".func put(.param .b64 at) { .reg .b64 a; ld.param.u64 a, [at];\n" places                      \
+    "st.global.u32 [a], 1; ret; }\n"
+#define AROUND(place)                                                                              \
+    ".func around(.param .b64 at) { .reg .b64 b; ld.param.u64 b, [at];\n" place                    \
+    "{ .param .b64 p; st.param.b64 [p], b; call put, (p); } ret; }\n"
+#define CALL(function) "{ .param .b64 p; st.param.b64 [p], %out; call " function ", (p); }\n"
+#define TWO_CALLS(function)                                                                        \
+    "add.u64 %out, %out, 4096;\n.loc 1 7 1\n" CALL(function) ".loc 1 9 1\n" CALL(function)
+
+/* What is shown is the place in the file of the kernel, each once for its 32 threads. */
+static const struct {
+    const char *declarations, *statements;
+    unsigned lines[3]; /* 0: no more */
+    const char *file;
+} called_rows[] = {
+    {FILES PUT(".loc 2 50 1\n"), TWO_CALLS("put"), {7, 9}, "/x/mine.cu"},
+    {FILES PUT(""), TWO_CALLS("put"), {7, 9}, "/x/mine.cu"},
+    {FILES PUT(".loc 1 3 1\n"), TWO_CALLS("put"), {3}, "/x/mine.cu"},
+    {FILES PUT(".loc 2 50 1\n") AROUND(".loc 2 60 1\n"), TWO_CALLS("around"), {7, 9}, "/x/mine.cu"},
+    {FILES PUT(".loc 2 50 1\n") AROUND(".loc 1 4 1\n"), TWO_CALLS("around"), {4}, "/x/mine.cu"},
+    /* A kernel of which nothing is known has no file of its own. */
+    {FILES PUT(".loc 2 50 1\n"), "add.u64 %out, %out, 4096;\n" CALL("put"), {50}, "/y/theirs.hpp"},
+};
+
+START_TEST(a_fault_in_a_header_is_shown_where_it_was_called)
+{
+    uint32_t out[32] = {0};
+    const struct support_kernel kernel = {.declarations = called_rows[_i].declarations,
+                                          .statements = called_rows[_i].statements,
+                                          .out = out,
+                                          .out_bytes = sizeof out};
+    struct emulator_result result = support_run(&kernel);
+    size_t wanted = 0;
+    while (called_rows[_i].lines[wanted] != 0)
+        ++wanted;
+    ck_assert_msg(result.fault_count == wanted, "%zu faults", result.fault_count);
+    for (size_t f = 0; f < wanted; ++f) {
+        ck_assert_str_eq(result.faults[f].kind, "out of bounds");
+        ck_assert_str_eq(result.faults[f].file, called_rows[_i].file);
+        ck_assert_uint_eq(result.faults[f].line, called_rows[_i].lines[f]);
+        ck_assert_uint_eq(result.faults[f].count,
+                          wanted == 1 && called_rows[_i].lines[0] != 50 ? 64 : 32);
+    }
+    emulator_result_release(&result);
+}
+END_TEST
+
 Suite *suite_emulator_checks(void);
 Suite *suite_emulator_checks(void)
 {
@@ -352,6 +403,8 @@ Suite *suite_emulator_checks(void)
     tcase_add_loop_test(tcase, checks_can_be_left_out, 0, COUNT_OF(rows));
     tcase_add_test(tcase, whatever_compute_sanitizer_finds_is_found);
     tcase_add_loop_test(tcase, padding_and_fields_may_be_unset, 0, COUNT_OF(unset_rows));
+    tcase_add_loop_test(tcase, a_fault_in_a_header_is_shown_where_it_was_called, 0,
+                        COUNT_OF(called_rows));
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -37,6 +37,33 @@ static uint64_t key_of(const struct ptx_instruction *instruction)
                : (UINT64_C(1) << 63) | (uint64_t)location->shown_file << 32 | location->shown_line;
 }
 
+/* Is this place in the file that the kernel is written in? True as well when nobody knows that
+ * file. */
+static bool is_in_own_file(const struct launch *launch, const struct ptx_instruction *instruction)
+{
+    const struct ptx_location *own = launch->kernel->entry->first_location;
+    return own == NULL || (instruction != NULL && instruction->location != NULL &&
+                           instruction->location->shown_file == own->file);
+}
+
+/* Whose place is shown: unoptimised code calls the functions of NVIDIA's headers, and what somebody
+ * can mend is where the kernel's own file does so. */
+static const struct op *shown_op(const struct warp *warp, const struct op *op)
+{
+    const struct launch *launch = warp->runner->launch;
+    const struct op *shown = op;
+    for (const struct frame *frame = warp->frame; frame != NULL; frame = frame->parent) {
+        const struct program *program = frame->program;
+        if (is_in_own_file(launch, shown->instruction))
+            return shown;
+        if (frame->return_to == NULL || shown < program->ops ||
+            shown >= program->ops + program->op_count)
+            break;
+        shown = frame->return_to - 1; /* the call */
+    }
+    return is_in_own_file(launch, shown->instruction) ? shown : op;
+}
+
 /* The note to count in; NULL: too many different faults already. *is_new: it has to be filled. */
 static struct fault_note *find_note(struct runner *runner, const char *kind,
                                     const struct ptx_instruction *instruction, bool *is_new)
@@ -63,10 +90,10 @@ static struct fault_note *find_note(struct runner *runner, const char *kind,
 }
 
 /* One more of a fault that has its words already: finding them costs more than the access. */
-static bool count_again(struct runner *runner, const char *kind,
-                        const struct ptx_instruction *instruction)
+static bool count_again(const struct warp *warp, const char *kind, const struct op *op)
 {
-    const uint64_t key = key_of(instruction);
+    struct runner *runner = warp->runner;
+    const uint64_t key = key_of(shown_op(warp, op)->instruction);
     for (size_t i = 0; i < runner->fault_count; ++i) {
         struct fault_note *note = &runner->faults[i];
         if (note->key == key && strcmp(note->fault.kind, kind) == 0) {
@@ -83,7 +110,8 @@ static void report(struct warp *warp, const struct fault_site *site, const char 
     struct runner *runner = warp->runner;
     const struct launch *launch = runner->launch;
     bool is_new = false;
-    struct fault_note *note = find_note(runner, kind, site->op->instruction, &is_new);
+    const struct op *shown = shown_op(warp, site->op);
+    struct fault_note *note = find_note(runner, kind, shown->instruction, &is_new);
     if (note == NULL)
         return;
     struct emulator_fault *fault = &note->fault;
@@ -101,7 +129,7 @@ static void report(struct warp *warp, const struct fault_site *site, const char 
         fault->thread[i] = warp->tid[i][site->lane];
     }
     char place[160], block[64], thread[64];
-    fault_place(launch, site->op, fault, place, sizeof place);
+    fault_place(launch, shown, fault, place, sizeof place);
     describe_index(block, sizeof block, fault->block, launch->grid);
     describe_index(thread, sizeof thread, fault->thread, launch->block);
     (void)snprintf(fault->text, sizeof fault->text, "%s %s: block %s, thread %s (%s)%s",
@@ -113,7 +141,7 @@ void fault_report(struct warp *warp, const struct fault_site *site, const char *
 {
     char words[512], after[256] = "";
     va_list arguments;
-    if (count_again(warp->runner, kind, site->op->instruction))
+    if (count_again(warp, kind, site->op))
         return;
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof words, format, arguments);
@@ -131,7 +159,7 @@ void fault_access(struct warp *warp, const struct fault_site *site)
 {
     static const char beyond[] = "out of bounds";
     struct fault_words words;
-    if (!fault_is_in_heap(warp, site) && count_again(warp->runner, beyond, site->op->instruction))
+    if (!fault_is_in_heap(warp, site) && count_again(warp, beyond, site->op))
         return;
     fault_describe_access(warp, site, &words);
     report(warp, site, words.is_freed ? "use after free" : beyond, false, words.what, words.after);
