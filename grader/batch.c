@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "batch_session.h"
+#include "disk.h"
 #include "exports.h"
 #include "number.h"
 #include "process.h"
@@ -23,8 +24,10 @@ static int make_folder(struct session *s, struct error *err)
     const char *folder = s->options->folder;
     struct stat info;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return error_set_errno(err, errno == ENOENT ? ERROR_USAGE : ERROR_INFRASTRUCTURE,
-                               "cannot make the folder %s", folder);
+        return disk_explains(errno)
+                   ? disk_fail(err, folder, "the folder for the results cannot be made", errno)
+                   : error_set_errno(err, errno == ENOENT ? ERROR_USAGE : ERROR_INFRASTRUCTURE,
+                                     "cannot make the folder %s", folder);
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
         return error_set(err, ERROR_USAGE, "--out %s is not a folder", folder);
     /* Grades are nobody else's business, whatever the umask was when the folder was made. */
@@ -33,7 +36,8 @@ static int make_folder(struct session *s, struct error *err)
     AUTO_FREE char *path = path_join(folder, "lock");
     s->lock = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->lock < 0)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write into %s", folder);
+        return path == NULL ? error_no_memory(err)
+                            : disk_fail(err, path, "no batch can work there", errno);
     if (flock(s->lock, LOCK_EX | LOCK_NB) != 0)
         return error_set(err, ERROR_USAGE,
                          "another batch is at work in %s: wait for it, or take another --out",
@@ -250,10 +254,12 @@ static int take_trouble(struct session *s, struct batch_item *item, bool *again,
         pool_add(s->pool, STAGE_FETCH, (size_t)(item - s->batch.items));
         return 0;
     }
+    if (gradebook_record_trouble(s->book, item->student->id, item->err.text, err) != 0)
+        return -1;
     ++s->result->trouble;
     ++s->progress.failed;
     batch_progress_line(&s->progress, item->student->id, "not graded: %s", item->err.text);
-    return gradebook_record_trouble(s->book, item->student->id, item->err.text, err);
+    return 0;
 }
 
 int session_take(struct session *s, struct batch_item *item, struct error *err)
@@ -277,7 +283,7 @@ int session_take(struct session *s, struct batch_item *item, struct error *err)
     }
     if (again || status != 0)
         return status;
-    ++s->result->finished;
+    s->result->finished += item->end != ITEM_TROUBLE;
     ++s->progress.done;
     batch_item_release(item);
     return 0;
@@ -295,12 +301,17 @@ static void count_stages(struct session *s)
     s->progress.waiting = left > s->progress.running ? left - s->progress.running : 0;
 }
 
-/* Until each is finished, or for another machine to grade. */
+/* Nothing is left to be done with these here. */
+static size_t settled(const struct session *s)
+{
+    return s->result->finished + s->result->trouble + s->sharded;
+}
+
+/* Until each is finished, in trouble, or for another machine to grade. */
 static int run_pool(struct session *s, struct error *err)
 {
-    const size_t *finished = &s->result->finished;
     int status = 0;
-    while (status == 0 && *finished + s->sharded < s->batch.item_count && !process_interrupted()) {
+    while (status == 0 && settled(s) < s->batch.item_count && !process_interrupted()) {
         size_t index = pool_wait(s->pool, WAIT_NS);
         if (index != POOL_DONE)
             status = session_take(s, &s->batch.items[index], err);
@@ -314,7 +325,7 @@ static int run_pool(struct session *s, struct error *err)
     for (size_t index; status == 0 && (index = pool_wait(s->pool, 0)) != POOL_DONE;)
         if (s->batch.items[index].end != ITEM_TROUBLE)
             status = session_take(s, &s->batch.items[index], err);
-    if (status == 0 && *finished + s->sharded < s->batch.item_count)
+    if (status == 0 && settled(s) < s->batch.item_count)
         status = error_set(err, ERROR_INTERRUPTED, "interrupted");
     return status;
 }

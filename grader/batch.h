@@ -54,8 +54,9 @@ struct batch_options {
 };
 
 struct batch_result {
-    size_t selected, finished; /* of the students; the rest was interrupted */
-    size_t regraded, unchanged, missing, broken, trouble;
+    /* Of the students. Who is neither finished nor in trouble was interrupted. */
+    size_t selected, finished, trouble;
+    size_t regraded, unchanged, missing, broken; /* of the finished ones */
     uint64_t seed;
     struct summary summary; /* of the whole class; borrows from standings and the roster */
     struct standings standings;
@@ -65,9 +66,10 @@ struct batch_result {
     char *terms, *terms_before;
 };
 
-/* Ends with every student of the selection finished, or with ERROR_INTERRUPTED, or with trouble
- * that hits everybody (no toolkit, a full disk). In every case what was finished is safe, and
- * *ret->selected and finished are right. Release it in any case. */
+/* Ends with every student of the selection finished or in trouble of the machine, or with
+ * ERROR_INTERRUPTED, or with trouble that hits everybody (no toolkit, a full disk). In every case
+ * what was finished is safe, and *ret->selected, finished and trouble are right. Release it in any
+ * case. */
 int batch_run(struct batch_result *ret, const struct batch_options *options, struct error *err);
 void batch_result_release(struct batch_result *result);
 

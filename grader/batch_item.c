@@ -177,7 +177,7 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
     char cutoff_text[MOMENT_TEXT_BYTES] = "", known_settings[DIGEST_HEX_BYTES];
     size_t push_count = 0;
     AUTO_FREE struct repo_push *pushes = pushes_of(batch, item->student, &push_count);
-    AUTO_FREE char *cache = repo_cache_folder(options->folder, item->student->location);
+    AUTO_FREE char *cache = repo_cache_folder(options->folder, item->student->identity);
     if (pushes == NULL || cache == NULL)
         return error_no_memory(err);
     bool has_cutoff = cutoff_of(batch, item->student, &cutoff);

@@ -74,7 +74,7 @@ static int publish(const struct publishing *publishing, struct batch_publication
     /* Who shares a repo has a folder there each: one would be written over by the others. */
     bool shared = roster_shares_repo(options->roster, row->student);
     AUTO_FREE char *folder = student_folder(options, row->student);
-    AUTO_FREE char *cache = repo_cache_folder(options->folder, row->student->location);
+    AUTO_FREE char *cache = repo_cache_folder(options->folder, row->student->identity);
     AUTO_FREE char *place = NULL;
     if (folder == NULL || cache == NULL ||
         asprintf(&place, "%s%s%s", options->lab->id, shared ? "-" : "",

@@ -68,11 +68,25 @@ void cmd_batch_summary(const struct batch_options *options, const struct batch_r
 
 void cmd_batch_remainder(const struct batch_options *options, const struct batch_result *result)
 {
-    if (result->selected > 0)
+    const char *folder = options->folder;
+    if (result->selected == 0)
+        return;
+    if (result->finished + result->trouble == result->selected)
+        (void)fprintf(stderr,
+                      "spillway: %zu of %zu students are finished and safe in %s, but not all of "
+                      "the files made from that: the same command writes the others\n",
+                      result->finished, result->selected, folder);
+    else if (result->trouble == 0)
         (void)fprintf(stderr,
                       "spillway: %zu of %zu students are finished and safe in %s; the same command "
                       "goes on with the others\n",
-                      result->finished, result->selected, options->folder);
+                      result->finished, result->selected, folder);
+    else
+        (void)fprintf(stderr,
+                      "spillway: %zu of %zu students are finished and safe in %s, and %zu could "
+                      "not be graded, through no fault of theirs; the same command goes on with "
+                      "the others and tries these again\n",
+                      result->finished, result->selected, folder, result->trouble);
 }
 
 int cmd_batch_publish(const struct batch_options *options, const struct batch_result *result,

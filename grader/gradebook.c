@@ -4,11 +4,37 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "disk.h"
 #include "gradebook_internal.h"
 
 #define BUSY_MS 20000
 
 /* ---- Failures -------------------------------------------------------------------------------- */
+
+static const char cannot_grow[] = "the gradebook cannot grow (what it holds is safe)";
+
+/* SQLite keeps errno for some failures, and of others only that there was one. 0: not the disk. */
+static int ask_disk(const struct gradebook *book, int code)
+{
+    int errno_then = book->db == NULL ? 0 : sqlite3_system_errno(book->db);
+    if (disk_explains(errno_then))
+        return errno_then;
+    if ((code & 0xFF) == SQLITE_READONLY && access(book->path, W_OK) != 0)
+        return errno;
+    int probed = disk_probe(book->path);
+    return disk_explains(probed) ? probed : 0;
+}
+
+static int fail_by_disk(struct gradebook *book, int code, const char *words, struct error *err)
+{
+    int reason = ask_disk(book, code);
+    if (reason != 0)
+        return disk_fail(err, book->path, cannot_grow, reason);
+    int errno_then = book->db == NULL ? 0 : sqlite3_system_errno(book->db);
+    return error_set(err, ERROR_INFRASTRUCTURE, "cannot use the gradebook %s: %s%s%s%s", book->path,
+                     words, errno_then == 0 ? "" : " (",
+                     errno_then == 0 ? "" : strerror(errno_then), errno_then == 0 ? "" : ")");
+}
 
 int gradebook_fail(struct gradebook *book, int code, struct error *err)
 {
@@ -17,9 +43,12 @@ int gradebook_fail(struct gradebook *book, int code, struct error *err)
     case SQLITE_NOMEM:
         return error_no_memory(err);
     case SQLITE_FULL:
-        return error_set(err, ERROR_INFRASTRUCTURE,
-                         "the disk is full: the gradebook %s cannot grow (what it holds is safe)",
-                         book->path);
+        return disk_fail(err, book->path, cannot_grow, ENOSPC);
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return fail_by_disk(book, code, words, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return error_set(err, ERROR_INFRASTRUCTURE,
@@ -142,6 +171,8 @@ static int make_file(const char *path, struct error *err)
     AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST)
         return 0;
+    if (fd < 0 && disk_explains(errno))
+        return disk_fail(err, path, "no gradebook can be made", errno);
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *folder =
         slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);

@@ -137,7 +137,8 @@ int gradebook_migrate(struct gradebook *book, struct error *err)
     if (read_pragma(book, "PRAGMA user_version", &version, err) != 0 ||
         run_steps(book, version, err) != 0 || gradebook_execute(book, "COMMIT", err) != 0) {
         (void)sqlite3_exec(book->db, "ROLLBACK", NULL, NULL, NULL);
-        return error_context(err, "cannot bring the gradebook %s up to date", book->path);
+        return error_context(err, version == 0 ? "cannot make the tables of the gradebook"
+                                               : "cannot bring the gradebook up to date");
     }
     return 0;
 }

@@ -74,12 +74,12 @@ static bool hash_text(char into[41], const void *data, size_t length)
     return true;
 }
 
-char *repo_cache_folder(const char *output_folder, const char *address)
+char *repo_cache_folder(const char *output_folder, const char *identity)
 {
     char hash[41];
     char *path = NULL;
     (void)git_libgit2_init();
-    bool hashed = hash_text(hash, address, strlen(address));
+    bool hashed = hash_text(hash, identity, strlen(identity));
     (void)git_libgit2_shutdown();
     return !hashed || asprintf(&path, "%s/repos/%s", output_folder, hash) < 0 ? NULL : path;
 }

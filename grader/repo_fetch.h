@@ -168,8 +168,9 @@ void repo_fetcher_close(struct repo_fetcher *fetcher);
 int repo_fetch(struct repo_fetcher *fetcher, const struct repo_request *request,
                struct repo_answer *ret, struct error *err);
 
-/* "FOLDER/repos/<hash of the address>", owned by the caller; NULL when out of memory. */
-char *repo_cache_folder(const char *output_folder, const char *address);
+/* "FOLDER/repos/<hash of the repo's name>", owned by the caller; NULL when out of memory. The name
+ * is repo_identity()'s: whoever works on one repo under two addresses waits at its lock. */
+char *repo_cache_folder(const char *output_folder, const char *identity);
 
 /* For programs that are not spillway itself (tests): the spillway that helpers are started from. */
 void repo_fetcher_use(const char *program);

@@ -128,6 +128,13 @@ static int put(struct repo_work *work, git_repository *repository)
         work->reply.retry_whole = 1;
         return repo_work_refuse(work, REPO_NO_BRANCH, "the branch feedback moved meanwhile");
     }
+    if (code == GIT_ELOCKED) {
+        work->reply.retry_whole = 1;
+        return repo_work_refuse(work, REPO_NO_BRANCH,
+                                "the branch feedback is locked: another program is changing it, or "
+                                "one that was stopped left the file %s.lock in the repo",
+                                REPO_FEEDBACK_REF);
+    }
     return code == 0 ? 0 : cannot_write(work);
 }
 
@@ -141,6 +148,8 @@ int repo_work_put(struct repo_work *work)
     (void)git_repository_set_ident(repository, "Spillway", "spillway@localhost");
     if (!is_default(work, repository))
         status = put(work, repository);
+    if (work->reply.reason != REPO_FINE)
+        work->reply.commit[0] = '\0';
     git_repository_free(repository);
     return status;
 }

@@ -633,6 +633,45 @@ START_TEST(interrupted_it_ends_cleanly_and_says_how_to_go_on)
 }
 END_TEST
 
+/* Whom trouble of the machine kept from being graded is not finished. */
+START_TEST(interrupted_it_counts_trouble_apart)
+{
+    char expected[200];
+    set_up(4, "sleep 0.3");
+    AUTO_FREE char *hidden = strdup(support_path(school.folder, "away"));
+    ck_assert_int_eq(rename(school_repo(&school, 2), hidden), 0);
+    struct child child = start();
+    struct bytes said = read_lines(&child, 1);
+    while (strstr(bytes_text(&said), "s002             not graded") == NULL) {
+        struct bytes line = read_lines(&child, 1);
+        ck_assert_msg(line.length > 0, "%s", bytes_text(&said));
+        bytes_append_text(&said, bytes_text(&line));
+        bytes_release(&line);
+    }
+    (void)kill(child.pid, SIGINT);
+    struct bytes rest = read_lines(&child, SIZE_MAX);
+    bytes_append_text(&said, bytes_text(&rest));
+    int status = end(&child, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    size_t finished = 0;
+    for (const char *at = bytes_text(&said); (at = strstr(at, "  graded ")) != NULL; ++at)
+        ++finished;
+    ck_assert_uint_lt(finished, 3);
+    (void)snprintf(expected, sizeof expected,
+                   "%zu of 4 students are finished and safe in %s, and 1 could not be graded",
+                   finished, out);
+    ck_assert_msg(strstr(bytes_text(&said), expected) != NULL, "expected \"%s\" in\n%s", expected,
+                  bytes_text(&said));
+    bytes_release(&rest);
+    bytes_release(&said);
+    ck_assert_int_eq(rename(hidden, school_repo(&school, 2)), 0);
+    struct process_result result = BATCH("--executor", "emulator", "--elements", "3000");
+    ck_assert_int_eq(result.exit_code, 0);
+    assert_says(&result, "s002             graded");
+    process_result_release(&result);
+}
+END_TEST
+
 Suite *suite_cmd_batch(void)
 {
     Suite *suite = suite_create("cmd_batch");
@@ -657,6 +696,7 @@ Suite *suite_cmd_batch(void)
     TCase *stops = tcase_create("stops");
     tcase_set_timeout(stops, 1200);
     tcase_add_test(stops, interrupted_it_ends_cleanly_and_says_how_to_go_on);
+    tcase_add_test(stops, interrupted_it_counts_trouble_apart);
     tcase_add_test(stops, killed_at_any_moment_nothing_is_lost);
     suite_add_tcase(suite, stops);
     return suite;

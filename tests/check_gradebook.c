@@ -255,7 +255,7 @@ static const struct {
     {foreign, ERROR_USAGE, "no gradebook of Spillway's"},
     {of_another_program, ERROR_USAGE, "no gradebook of Spillway's"},
     {text, ERROR_INFRASTRUCTURE, "is damaged (file is not a database)"},
-    {old_and_wrong, ERROR_INFRASTRUCTURE, "cannot bring the gradebook"},
+    {old_and_wrong, ERROR_INFRASTRUCTURE, "cannot bring the gradebook up to date"},
     {damaged, ERROR_INFRASTRUCTURE, "is damaged"},
     {cut, ERROR_INFRASTRUCTURE, "is damaged"},
 };

@@ -252,6 +252,12 @@ START_TEST(other_refusals)
     (void)snprintf(scene.address, sizeof scene.address, "git://127.0.0.1:%u/ann.git",
                    server_git(scene.root));
     refused(&scene, REPO_NO_BRANCH, "hook declined");
+    /* Another program's lock, or what is left of it. */
+    AUTO_FREE char *locked = path_join(scene.bare, "refs/heads/feedback.lock");
+    testing_write(locked, "", 0);
+    (void)snprintf(scene.address, sizeof scene.address, "%s", scene.bare);
+    refused(&scene, REPO_NO_BRANCH, "left the file refs/heads/feedback.lock");
+    ck_assert_int_eq(unlink(locked), 0);
     /* Nothing to give feedback on. */
     (void)snprintf(scene.bare, sizeof scene.bare, "%s/empty.git", scene.root);
     (void)snprintf(scene.address, sizeof scene.address, "git://127.0.0.1:%u/empty.git",
