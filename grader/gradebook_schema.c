@@ -67,8 +67,8 @@ static const char *const steps[] = {
     " pending INTEGER, max_score INTEGER, late TEXT NOT NULL"
     ") STRICT, WITHOUT ROWID;",
     /* 3: what to try for a lost mark, and the grade as a part of a page. */
-    "ALTER TABLE mark ADD COLUMN remedy TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE attempt ADD COLUMN html TEXT;",
+    ("ALTER TABLE mark ADD COLUMN remedy TEXT NOT NULL DEFAULT '';"
+     "ALTER TABLE attempt ADD COLUMN html TEXT;"),
 };
 #define VERSION ((int)COUNT_OF(steps))
 

@@ -375,8 +375,8 @@ START_TEST(what_was_remembered_may_be_anything)
         "score -1 0 0\n",
         "score 1 2\n",
         "mark\nmark x failed\n",
-        "score 1 1 1\nmark shift.frame\nkernel decayWide\nkernel decayWide 1 2\nkernel x 1 1 1 1 "
-        "ran\n",
+        "score 1 1 1\nmark shift.frame\nkernel decayWide\nkernel decayWide 1 2\n",
+        "kernel x 1 1 1 1 ran\n",
         "kernel decayWide 99999999999999999999 0 0 0 ran\nscore 5 0 5",
         "\xff\xfe\x00",
     };
