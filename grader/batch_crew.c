@@ -92,14 +92,15 @@ static void end_fetch(void *context, void *state)
 static void fetch(struct batch *batch, struct fetch_state *state, struct batch_item *item)
 {
     struct error err = {0};
-    if (state == NULL)
-        error_no_memory(&err);
-    else if (state->fetcher == NULL)
-        err = state->err;
-    if (err.kind != ERROR_NONE)
-        batch_item_fail(item, &err);
-    else
+    if (state != NULL && state->fetcher != NULL) {
         batch_item_fetch(batch, item, state->fetcher);
+        return;
+    }
+    if (state != NULL)
+        err = state->err;
+    else
+        error_no_memory(&err);
+    batch_item_fail(item, &err);
 }
 
 static size_t work_fetch(void *context, void *state, unsigned thread, size_t index)

@@ -6,6 +6,7 @@
  * killed finds the results of its job's tasks when it runs again. */
 #include "batch_session.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <linux/magic.h>
 #include <sys/statfs.h>
@@ -240,6 +241,7 @@ static int list_missing(struct cluster *c, struct error *err)
 static int submit(struct cluster *c, unsigned round, struct error *err)
 {
     const struct batch_options *o = c->s->options;
+    assert(c->per_task > 0);
     const struct shard_plan plan = {.folder = c->folder,
                                     .lab_id = (char *)(uintptr_t)o->lab->id,
                                     .seed = c->s->batch.seed,

@@ -145,6 +145,7 @@ static int compare(struct compare_options *options, struct error *err)
         pipeline_build(&pipeline, err) == 0 && pipeline_preview(&pipeline, err) == 0)
         status = print(&pipeline.grade, options, err);
 done:
+    options->out.left_out = NULL;
     pipeline_release(&pipeline);
     numbers_release(&numbers);
     machine_release(&machine);

@@ -147,6 +147,7 @@ static int add_reference_file(struct gathering *g, const struct lab *lab, const 
         g->least = LINE_LEAST;
         status = add_lines(g, bytes_text(&text), text.length);
     }
+    g->file = NULL;
     bytes_release(&text);
     return status;
 }
@@ -188,6 +189,7 @@ static int add_hints(struct gathering *g, const struct lab *lab)
             status = add_line(g, (struct slice){line, length}, 0);
             line += length + (line[length] == '\n');
         }
+        g->file = NULL;
     }
     hints_release(&hints);
     return status;

@@ -211,7 +211,8 @@ static void unpack_fault(struct unpack *from, struct run_launch_result *ret,
     unpack_text_into(from, after, sizeof after);
     unpack_text_into(from, fault->kind, sizeof fault->kind);
     fault->count = unpack_number(from);
-    from->failed = from->failed || number == 0 || before.length >= sizeof fault->text;
+    from->failed =
+        from->failed || map == NULL || number == 0 || before.length >= sizeof fault->text;
     if (from->failed)
         return;
     ret->status = RUN_FAULTED;

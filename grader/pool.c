@@ -137,7 +137,11 @@ int pool_open(struct pool **ret, const struct pool_stage *stages, size_t stage_c
     pool->stage_count = stage_count;
     pool->context = context;
     pool->members = calloc(threads + 1, sizeof pool->members[0]);
-    int status = pool->members == NULL ? error_no_memory(err) : 0;
+    int status = 0;
+    if (pool->members == NULL) {
+        error_no_memory(err);
+        status = -1;
+    }
     for (size_t i = 0; status == 0 && i < stage_count; ++i)
         status = start_stage(pool, i, err);
     if (status == 0)

@@ -20,6 +20,7 @@ static int call(struct process_result *result, const char *name, const char **ar
                 struct error *err)
 {
     AUTO_FREE char *program = program_find(name);
+    *result = (struct process_result){0};
     if (program == NULL)
         return error_set(err, ERROR_INFRASTRUCTURE,
                          "there is no %s on the PATH: --engine slurm needs a machine from which "

@@ -226,7 +226,7 @@ void lower_call(struct lowering *lowering, const struct ptx_instruction *instruc
                         &call->argument_bytes, &call->argument_count))
         return;
     call->kernel = lowering->kernel;
-    if (callee->kind == PTX_OPERAND_REGISTER) {
+    if (callee->kind == PTX_OPERAND_REGISTER && callee->symbol != NULL) {
         call->kind = CALL_INDIRECT;
         call->pointer_bytes = lower_register_width(callee->symbol->type) == WIDTH_32 ? 4 : 8;
         call->pointer =

@@ -79,7 +79,6 @@ static void lower_compare(struct lowering *lowering, const struct ptx_instructio
     lower_emit_row(lowering, row, compared, sources, 0);
     if (!combined && q == NULL && !is_set)
         return;
-    uint32_t result = compared;
     if (q != NULL) {
         uint32_t inverse = lower_temporary(lowering, WIDTH_PREDICATE);
         struct op *op = lower_step(lowering, predicate_not);
@@ -89,10 +88,8 @@ static void lower_compare(struct lowering *lowering, const struct ptx_instructio
                         lower_result(lowering, q, WIDTH_PREDICATE), inverse,
                         combined ? third : inverse);
     }
-    if (is_set)
-        result = lower_temporary(lowering, WIDTH_PREDICATE);
-    else
-        result = lower_result(lowering, p, WIDTH_PREDICATE);
+    const uint32_t result = is_set ? lower_temporary(lowering, WIDTH_PREDICATE)
+                                   : lower_result(lowering, p, WIDTH_PREDICATE);
     predicate_logic(lowering, combined ? boolean : 1, result, compared,
                     combined ? third : compared);
     if (!is_set)
