@@ -76,9 +76,14 @@ int disk_fail(struct error *err, const char *path, const char *what, int code)
     case EACCES:
     case EPERM:
         return fail_by_permission(err, path, folder, what);
+    case ELOOP:
+        return error_set(err, ERROR_INFRASTRUCTURE,
+                         "%s is a symbolic link, which was not followed, so %s: remove it, then "
+                         "give the same command again",
+                         path, what);
     default:
         errno = code;
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "in %s %s", folder, what);
+        return error_set_errno(err, ERROR_INFRASTRUCTURE, "%s: %s", path, what);
     }
 }
 

@@ -277,16 +277,34 @@ int folder_sync(const char *path, struct error *err)
                : error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot write the folder %s", path);
 }
 
+/* Something else has the name that a folder is to have. */
+static int refuse_in_the_way(const char *path, const struct stat *info, struct error *err)
+{
+    return S_ISLNK(info->st_mode)
+               ? error_set(err, ERROR_INFRASTRUCTURE,
+                           "%s is a symbolic link, where a folder belongs; it was not followed, "
+                           "since it may lead to what is nobody's business here: remove it, then "
+                           "give the same command again",
+                           path)
+               : error_set(err, ERROR_INFRASTRUCTURE,
+                           "%s is a file, where a folder belongs: move it away, then give the same "
+                           "command again",
+                           path);
+}
+
 int folder_make_private(const char *path, struct error *err)
 {
     struct stat info;
     if (mkdir(path, 0700) == 0)
         return 0;
-    if (errno == EEXIST && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (errno == EEXIST && lstat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode))
+            return refuse_in_the_way(path, &info, err);
         return (info.st_mode & 0777) == 0700 || chmod(path, 0700) == 0
                    ? 0
                    : error_set_errno(err, ERROR_INFRASTRUCTURE,
                                      "cannot keep the folder %s from others", path);
+    }
     return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make the folder %s", path);
 }
 

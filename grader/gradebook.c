@@ -184,6 +184,21 @@ static int make_file(const char *path, struct error *err)
     return 0;
 }
 
+/* SQLite says of anything else only that it cannot be opened. */
+static int check_file(const char *path, struct error *err)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        return 0;
+    return error_set(err, ERROR_INFRASTRUCTURE,
+                     "%s is %s, where the gradebook belongs: move it away, or put the gradebook "
+                     "back in its place",
+                     path,
+                     lstat(path, &info) == 0 && S_ISLNK(info.st_mode)
+                         ? "a symbolic link that leads to no file"
+                         : "no file");
+}
+
 /* Before the file is looked at: none of this changes it. */
 static int set_up(struct gradebook *book, struct error *err)
 {
@@ -222,7 +237,7 @@ static int check_whole(struct gradebook *book, struct error *err)
 int gradebook_open(struct gradebook **ret, const char *path, struct error *err)
 {
     *ret = NULL;
-    if (make_file(path, err) != 0)
+    if (make_file(path, err) != 0 || check_file(path, err) != 0)
         return -1;
     struct gradebook *book = calloc(1, sizeof *book);
     if (book == NULL || (book->path = strdup(path)) == NULL) {

@@ -90,6 +90,12 @@ static void write_overrides(struct bytes *out, const struct standing *standing)
         wrap_text(out, 2, "- ", bytes_text(&line));
         bytes_release(&line);
     }
+    if (!first) {
+        struct bytes sum = bytes_with_limit(4000);
+        standing_describe_points(&sum, standing);
+        wrap_text(out, 2, "Points: ", bytes_text(&sum));
+        bytes_release(&sum);
+    }
 }
 
 void out_feedback_text(struct bytes *out, const struct standing *standing, const struct lab *lab,

@@ -69,8 +69,14 @@ static void write_overrides(struct bytes *out, const struct standing *standing)
         html_element(out, "td", "", mark->override->reason);
         bytes_append_text(out, "</tr>\n");
     }
-    if (!first)
-        bytes_append_text(out, "</table>\n");
+    if (first)
+        return;
+    struct bytes sum = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    bytes_append_text(&sum, "Points: ");
+    standing_describe_points(&sum, standing);
+    bytes_append_text(out, "</table>\n");
+    html_element(out, "p", "", bytes_text(&sum));
+    bytes_release(&sum);
 }
 
 static void write_score(struct bytes *out, const struct standing *standing)

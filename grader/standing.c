@@ -97,11 +97,9 @@ static void add_up(struct standing *standing, const struct late_policy *policy)
         return;
     }
     const struct attempt *attempt = &standing->attempt;
+    bool handed_in = attempt->has_handed_in && standing->status != STANDING_MISSING;
     late_judge(&standing->late, policy, standing->has_deadline ? &standing->deadline : NULL,
-               standing->student->extension_s,
-               attempt->has_handed_in && standing->status == STANDING_GRADED ? &attempt->handed_in
-                                                                             : NULL,
-               raw_score);
+               standing->student->extension_s, handed_in ? &attempt->handed_in : NULL, raw_score);
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -112,6 +110,19 @@ size_t standing_overridden(const struct standing *standing)
     for (size_t i = 0; i < standing->mark_count; ++i)
         count += standing->marks[i].override != NULL;
     return count;
+}
+
+void standing_describe_points(struct bytes *out, const struct standing *standing)
+{
+    bytes_printf(out, "%lld graded", (long long)standing->graded_score);
+    for (size_t i = 0; i < standing->mark_count; ++i) {
+        const struct standing_mark *mark = &standing->marks[i];
+        int64_t more = mark->points - mark->graded_points;
+        if (mark->override != NULL)
+            bytes_printf(out, " %s %lld", more < 0 ? "−" : "+",
+                         (long long)(more < 0 ? -more : more));
+    }
+    bytes_printf(out, " by hand = %lld", (long long)standing->late.raw_score);
 }
 
 void standing_describe(struct bytes *out, const struct standing *standing)

@@ -5,7 +5,9 @@
  *   raw score           = their sum
  *   score               = raw score less the late penalty, rounded half up, once, here
  *
- * A student without a readable submission has every mark at 0, and overrides count there too. */
+ * A student without a readable submission has every mark at 0, and overrides count there too. They
+ * are raw score like any other, so that a hand-in that came late costs its penalty whether it could
+ * be read or not; only who handed in nothing (missing) cannot have been late. */
 #ifndef SPILLWAY_STANDING_H
 #define SPILLWAY_STANDING_H
 
@@ -75,6 +77,9 @@ bool standing_has_score(const struct standing *standing);
 /* Appends the score that counts and what it came about by: "62/100", "50/100 (20 pending; late: 10
  * of 60 taken; 1 mark set by hand)". Only of who has a score. */
 void standing_describe(struct bytes *out, const struct standing *standing);
+/* Appends how the raw score came about: "60 graded + 5 − 3 by hand = 62". Only of who has
+ * overrides. */
+void standing_describe_points(struct bytes *out, const struct standing *standing);
 /* How many marks have points set by hand. */
 size_t standing_overridden(const struct standing *standing);
 

@@ -449,6 +449,40 @@ START_TEST(a_folder_is_of_one_lab)
 }
 END_TEST
 
+/* What lies where a folder or file of a batch belongs: said with what and where, never followed. */
+static const struct {
+    const char *name, *said;
+    bool link; /* else a file, or for the gradebook a folder */
+} strays[] = {
+    {"students/s002", "/students/s002 is a symbolic link, where a folder belongs", true},
+    {"students/s002", "/students/s002 is a file, where a folder belongs", false},
+    {"students", "/students is a symbolic link, where a folder belongs", true},
+    {"students", "/students is a file, where a folder belongs", false},
+    {"gradebook.sqlite", "/gradebook.sqlite is a symbolic link that leads to no file", true},
+    {"lock", "/lock is a symbolic link, which was not followed, so no batch can work there", true},
+};
+
+START_TEST(a_stray_file_is_said)
+{
+    set_up(2, "");
+    AUTO_FREE char *stray = strdup(support_path(out, strays[_i].name));
+    AUTO_FREE char *elsewhere = strdup(support_path(school.folder, "elsewhere"));
+    AUTO_FREE char *away = strdup(support_path(school.folder, "away"));
+    run(0, LIST(QUICK), LIST("graded          2"));
+    ck_assert_int_eq(mkdir(elsewhere, 0700), 0);
+    ck_assert_int_eq(rename(stray, away), 0);
+    if (strays[_i].link)
+        ck_assert_int_eq(symlink(elsewhere, stray), 0);
+    else
+        testing_write(stray, "mine", 4);
+    run(3, LIST(QUICK, "--force"), LIST(strays[_i].said));
+    ck_assert_int_eq(rmdir(elsewhere), 0); /* nothing is in it */
+    ck_assert_int_eq(unlink(stray), 0);
+    ck_assert_int_eq(rename(away, stray), 0);
+    run(0, LIST(QUICK), LIST("graded          2"));
+}
+END_TEST
+
 /* ---- Stopped and going on --------------------------------------------------------------------*/
 
 struct child {
@@ -692,6 +726,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, another_batch_is_at_work);
     tcase_add_test(tests, a_folder_is_of_one_lab);
+    tcase_add_loop_test(tests, a_stray_file_is_said, 0, (int)COUNT_OF(strays));
     suite_add_tcase(suite, tests);
     TCase *stops = tcase_create("stops");
     tcase_set_timeout(stops, 1200);

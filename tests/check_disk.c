@@ -26,7 +26,8 @@ static const struct {
     {EROFS, true, {"/a/b lies on a disk that can only be read, so x: ", "copy the whole folder"}},
     {EACCES, true, {"you may not write /a/b, so x: ", "chown"}},
     {EPERM, true, {"you may not write /a/b, so x: "}},
-    {EIO, false, {"in /a/b x: Input/output error"}},
+    {ELOOP, false, {"/a/b/c is a symbolic link, which was not followed, so x: remove it"}},
+    {EIO, false, {"/a/b/c: x: Input/output error"}},
 };
 
 START_TEST(each_cause_has_its_sentence)

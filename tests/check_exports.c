@@ -635,6 +635,7 @@ START_TEST(a_class_in_a_few_numbers)
         "  broken          1  cannot be read: the student has to mend it\n"
         "  pending         1  have marks that are not judged: pending.csv\n"
         "  overridden      3  have points set by hand\n"
+        "  noted           1  have odd repos: `warnings` in grades.csv\n"
         "  waiting         1  without any grading yet\n"
         "  trouble         1  this machine failed: trouble.csv, --retry\n"
         "  mean       3811.2 of 8191, missing and broken counted as 0 or as set by hand\n"
@@ -703,6 +704,58 @@ START_TEST(a_standing_in_words)
 }
 END_TEST
 
+/* Points by hand are raw score: what came late costs, whether it could be read or not. */
+static const struct {
+    enum attempt_outcome outcome;
+    const char *points, *late; /* in the feedback; NULL: nothing of the kind */
+    int64_t score;
+} late_ones[] = {
+    {ATTEMPT_GRADED, "Points: 8190 graded + 1 − 3 by hand = 8188",
+     "2 days × 10 % of 8188 = 1637.6; 8188 − 1637.6 = 6550.4, rounded 6550.", 6550},
+    {ATTEMPT_BROKEN, "Points: 0 graded + 1 + 5 by hand = 6",
+     "2 days × 10 % of 6 = 1.2; 6 − 1.2 = 4.8, rounded 5.", 5},
+    /* Nothing was handed in, neither in time nor late. */
+    {ATTEMPT_MISSING, "Points: 0 graded + 1 + 5 by hand = 6", NULL, 6},
+};
+
+START_TEST(points_by_hand_are_late_too)
+{
+    char score[80];
+    start();
+    struct attempt attempt = class_graded("F", "2026-03-30 01:10");
+    if (late_ones[_i].outcome != ATTEMPT_GRADED) {
+        attempt_release(&attempt);
+        ck_assert_int_eq(attempt_without_grade(&attempt, late_ones[_i].outcome, "cannot", &err), 0);
+        attempt.has_handed_in = true;
+        attempt.handed_in = class_time("2026-03-30 01:10");
+    }
+    class_record(book, "s1", attempt);
+    (void)class_override(book, &roster,
+                         "student,mark,points,reason\ns1,build.accepted,1,by hand\n"
+                         "s1,code.frame,5,by hand\n");
+    export("percent=10");
+    struct bytes text = content("students/s1/feedback.txt");
+    struct bytes page = content("students/s1/report.html");
+    struct bytes joined = bytes_with_limit(text.length + 8);
+    for (size_t i = 0; i < text.length; ++i) /* as one line */
+        bytes_append(&joined, text.data[i] == '\n' ? " " : text.data + i, 1);
+    (void)snprintf(score, sizeof score, "Final score: %lld/8191", (long long)late_ones[_i].score);
+    ck_assert_msg(strstr(joined.data, late_ones[_i].points) != NULL, "%s", text.data);
+    ck_assert_msg(strstr(page.data, late_ones[_i].points) != NULL, "%s", page.data);
+    ck_assert_msg(strstr(joined.data, score) != NULL, "%s", text.data);
+    if (late_ones[_i].late == NULL) {
+        ck_assert_msg(strstr(joined.data, "started day") == NULL, "%s", text.data);
+    } else {
+        ck_assert_msg(strstr(joined.data, late_ones[_i].late) != NULL, "%s", text.data);
+        ck_assert_msg(strstr(page.data, late_ones[_i].late) != NULL, "%s", page.data);
+    }
+    bytes_release(&joined);
+    bytes_release(&text);
+    bytes_release(&page);
+    stop();
+}
+END_TEST
+
 START_TEST(an_empty_class)
 {
     struct summary summary;
@@ -737,6 +790,7 @@ Suite *suite_exports(void)
     tcase_add_test(tests, a_class_in_a_few_numbers);
     tcase_add_loop_test(tests, the_mean_says_what_is_in_it, 0, 4);
     tcase_add_test(tests, a_standing_in_words);
+    tcase_add_loop_test(tests, points_by_hand_are_late_too, 0, (int)COUNT_OF(late_ones));
     tcase_add_test(tests, an_empty_class);
     suite_add_tcase(suite, tests);
     return suite;

@@ -698,10 +698,14 @@ START_TEST(private_folders_are_made)
     testing_write(file, "x", 1);
     ck_assert_int_eq(symlink(path, link), 0);
     const char *const wrong[] = {link, deep, file};
+    static const char *const says[] = {"link is a symbolic link, where a folder belongs; it was "
+                                       "not followed",
+                                       "No such file", "file is a file, where a folder belongs"};
     for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
         err = (struct error){0};
         ck_assert_int_eq(folder_make_private(wrong[i], &err), -1);
         ck_assert(err.kind == ERROR_INFRASTRUCTURE && strstr(err.text, wrong[i]) != NULL);
+        ck_assert_msg(strstr(err.text, says[i]) != NULL, "%s", err.text);
     }
     bool written = false;
     err = (struct error){0};
