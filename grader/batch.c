@@ -1,98 +1,14 @@
 #include "batch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "batch_session.h"
-#include "disk.h"
 #include "exports.h"
-#include "number.h"
 #include "process.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define WAIT_NS (SECOND_NS / 5)
 #define TRIES 2
-
-/* ---- Before anything is graded ----------------------------------------------------------------*/
-
-static int make_folder(struct session *s, struct error *err)
-{
-    const char *folder = s->options->folder;
-    struct stat info;
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return disk_explains(errno)
-                   ? disk_fail(err, folder, "the folder for the results cannot be made", errno)
-                   : error_set_errno(err, errno == ENOENT ? ERROR_USAGE : ERROR_INFRASTRUCTURE,
-                                     "cannot make the folder %s", folder);
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
-        return error_set(err, ERROR_USAGE, "--out %s is not a folder", folder);
-    /* Grades are nobody else's business, whatever the umask was when the folder was made. */
-    if (info.st_uid == geteuid() && (info.st_mode & 0077) != 0 && chmod(folder, 0700) != 0)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make %s private", folder);
-    AUTO_FREE char *path = path_join(folder, "lock");
-    s->lock = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (s->lock < 0)
-        return path == NULL ? error_no_memory(err)
-                            : disk_fail(err, path, "no batch can work there", errno);
-    if (flock(s->lock, LOCK_EX | LOCK_NB) != 0)
-        return error_set(err, ERROR_USAGE,
-                         "another batch is at work in %s: wait for it, or take another --out",
-                         folder);
-    return 0;
-}
-
-/* A folder holds the grades of one lab. */
-static int check_lab(struct session *s, struct error *err)
-{
-    AUTO_FREE char *known = NULL;
-    if (gradebook_get(s->book, "lab", &known, err) != 0)
-        return -1;
-    if (known != NULL && strcmp(known, s->options->lab->id) != 0)
-        return error_set(err, ERROR_USAGE,
-                         "%s holds the grades of the lab %s: take another --out for %s",
-                         s->options->folder, known, s->options->lab->id);
-    return known != NULL ? 0 : gradebook_set(s->book, "lab", s->options->lab->id, err);
-}
-
-/* One seed for the class, and for every regrade: --seed, else the one that was drawn first. */
-static int settle_seed(struct session *s, struct error *err)
-{
-    AUTO_FREE char *known = NULL;
-    uint64_t *seed = &s->batch.seed;
-    uint32_t drawn = 0;
-    if (gradebook_get(s->book, "seed", &known, err) != 0)
-        return -1;
-    if (s->options->has_seed)
-        *seed = s->options->seed;
-    else if (known != NULL && number_parse_u64(known, INT64_MAX, seed))
-        return 0;
-    else if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
-        return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot draw a random seed");
-    else
-        *seed = drawn;
-    char text[32];
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)*seed);
-    return known != NULL && strcmp(known, text) == 0 ? 0
-                                                     : gradebook_set(s->book, "seed", text, err);
-}
-
-static int open_book(struct session *s, struct error *err)
-{
-    AUTO_FREE char *path = path_join(s->options->folder, "gradebook.sqlite");
-    size_t changed = 0;
-    if (path == NULL)
-        return error_no_memory(err);
-    if (gradebook_open(&s->book, path, err) != 0 || check_lab(s, err) != 0 ||
-        settle_seed(s, err) != 0 || gradebook_put_roster(s->book, s->options->roster, err) != 0)
-        return -1;
-    return s->options->overrides == NULL
-               ? 0
-               : gradebook_put_overrides(s->book, s->options->overrides, &changed, err);
-}
 
 /* ---- Who is graded ----------------------------------------------------------------------------*/
 
@@ -429,7 +345,7 @@ int batch_run(struct batch_result *ret, const struct batch_options *options, str
                         .batch = {.options = options, .now_s = (int64_t)time(NULL)}};
     (void)pthread_mutex_init(&s.batch.numbers_lock, NULL);
     int status = -1;
-    if (make_folder(&s, err) == 0 && open_book(&s, err) == 0 && find_machine(&s, err) == 0 &&
+    if (batch_session_open(&s, err) == 0 && find_machine(&s, err) == 0 &&
         select_students(&s, err) == 0) {
         ret->seed = s.batch.seed;
         status = grade_all(&s, err);
@@ -444,6 +360,7 @@ void batch_result_release(struct batch_result *result)
 {
     standings_release(&result->standings);
     problems_release(&result->notes);
+    student_ids_release(&result->left);
     free(result->terms);
     free(result->terms_before);
     *result = (struct batch_result){0};

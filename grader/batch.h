@@ -60,7 +60,8 @@ struct batch_result {
     uint64_t seed;
     struct summary summary; /* of the whole class; borrows from standings and the roster */
     struct standings standings;
-    struct problems notes; /* of Canvas */
+    struct problems notes;   /* of Canvas */
+    struct student_ids left; /* who was in the roster of the batch before, and is not in this one */
     /* Owned; what decides which commit counts and at what cost, as options. NULL `terms_before`:
      * the batch before this one in the folder had the same, or there was none. */
     char *terms, *terms_before;

@@ -19,6 +19,10 @@ struct session {
     struct late_policy policy; /* what counts, also where no option says so */
 };
 
+/* batch_open.c: makes the folder or takes it over, locks it, and brings its gradebook up to date
+ * with the roster, the seed and the overrides. */
+int batch_session_open(struct session *s, struct error *err);
+
 /* Records an item that has ended, writes its files, says so, and lets go of it. Trouble that may
  * pass puts it into the pool's first stage once more. -1 with *err: what hits everybody. */
 int session_take(struct session *s, struct batch_item *item, struct error *err);

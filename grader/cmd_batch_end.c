@@ -3,6 +3,7 @@
 
 #include "batch_publish.h"
 #include "text.h"
+#include "wrap.h"
 
 /* An empty selection is no mistake, but whoever made it wants to know. */
 static void explain_nobody(const struct batch_options *o)
@@ -36,6 +37,24 @@ static void explain_path(struct bytes *page, const struct batch_options *o,
                      path, summary->outside_path, summary->graded);
 }
 
+#define LEFT_SHOWN 8
+
+static void explain_left(struct bytes *page, const struct student_ids *left)
+{
+    struct bytes names = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    if (left->count == 0)
+        return;
+    bytes_append_text(&names, "No longer in the roster: ");
+    for (size_t i = 0; i < left->count && i < LEFT_SHOWN; ++i)
+        bytes_printf(&names, "%s%s", i == 0 ? "" : ", ", left->ids[i]);
+    if (left->count > LEFT_SHOWN)
+        bytes_printf(&names, " and %zu more", left->count - LEFT_SHOWN);
+    bytes_append_text(&names, ". Their history and their folders stay; grades.csv is without them. "
+                              "If rows were lost, the same command with them brings all back.");
+    wrap_text(page, 0, "", bytes_text(&names));
+    bytes_release(&names);
+}
+
 void cmd_batch_summary(const struct batch_options *options, const struct batch_result *result)
 {
     struct bytes page = bytes_with_limit((size_t)1 << 20);
@@ -48,6 +67,7 @@ void cmd_batch_summary(const struct batch_options *options, const struct batch_r
     bytes_printf(&page, "\nseed %llu; grades in %s/grades.csv, feedback in %s/students\n",
                  (unsigned long long)result->seed, options->folder, options->folder);
     explain_path(&page, options, &result->summary);
+    explain_left(&page, &result->left);
     if (result->terms_before != NULL) {
         char before[300], now[300];
         (void)text_copy(before, sizeof before, result->terms_before);

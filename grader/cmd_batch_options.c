@@ -143,7 +143,8 @@ static int add_students(struct batch_command *c, const char *list, struct error 
     if (rest == NULL)
         return error_no_memory(err);
     c->student_lists[c->student_list_count++] = rest;
-    for (char *id; (id = strsep(&rest, ",")) != NULL;) {
+    size_t before = c->batch.student_count;
+    for (char *id; (id = strsep(&rest, ", \t")) != NULL;) {
         if (id[0] == '\0')
             continue;
         if (c->batch.student_count >= BATCH_STUDENTS_MOST)
@@ -152,7 +153,13 @@ static int add_students(struct batch_command *c, const char *list, struct error 
         c->students[c->batch.student_count++] = id;
     }
     c->batch.students = c->students;
-    return 0;
+    /* Nobody, as an empty variable of a script gives, does not mean everybody. */
+    return c->batch.student_count > before
+               ? 0
+               : error_set(err, ERROR_USAGE,
+                           "--student \"%s\" names nobody: expected ids of the roster, joined by "
+                           "commas",
+                           list);
 }
 
 static int take_count(unsigned *ret, const char *name, const char *value, uint64_t least,
@@ -278,6 +285,8 @@ int cmd_batch_parse(struct batch_command *c, int argc, char **argv, struct error
                          argv[argc - 1]);
     c->roster_path = argv[optind];
     const char *lab_id = c->grading.submission.lab_id;
+    if (c->batch.folder != NULL && c->batch.folder[0] == '\0')
+        return error_set(err, ERROR_USAGE, "--out \"\" names no folder");
     if (lab_id == NULL || c->batch.folder == NULL)
         return error_set(err, ERROR_USAGE,
                          "%s is missing: spillway batch ROSTER.csv --lab ID "

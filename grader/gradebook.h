@@ -82,6 +82,7 @@ int gradebook_override_history(struct gradebook *book, const char *student, stru
                                struct error *err);
 
 enum gradebook_pick {
+    PICK_ROSTER,          /* everybody */
     PICK_WITHOUT_ATTEMPT, /* never graded, nor found missing or broken */
     PICK_FAILED,          /* the latest attempt is missing or broken, or lost a mark */
     PICK_PENDING,         /* the latest attempt has pending marks */

@@ -274,6 +274,7 @@ int gradebook_pick(struct gradebook *book, enum gradebook_pick pick, int64_t sin
                    struct student_ids *ret, struct error *err)
 {
     static const enum statement statements[] = {
+        [PICK_ROSTER] = STATEMENT_PICK_ROSTER,
         [PICK_WITHOUT_ATTEMPT] = STATEMENT_PICK_WITHOUT_ATTEMPT,
         [PICK_FAILED] = STATEMENT_PICK_FAILED,
         [PICK_PENDING] = STATEMENT_PICK_PENDING,

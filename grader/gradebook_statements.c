@@ -73,6 +73,7 @@ const char *const gradebook_statements[STATEMENT_COUNT] = {
         " raw_score = excluded.raw_score,"
         " late_penalty_millionths = excluded.late_penalty_millionths, score = excluded.score,"
         " pending = excluded.pending, max_score = excluded.max_score, late = excluded.late",
+    [STATEMENT_PICK_ROSTER] = "SELECT id FROM student WHERE position IS NOT NULL ORDER BY position",
     [STATEMENT_PICK_WITHOUT_ATTEMPT] =
         "SELECT s.id FROM student s WHERE s.position IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM attempt WHERE student = s.id) ORDER BY s.position",

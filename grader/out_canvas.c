@@ -54,16 +54,22 @@ static const struct key *find_key(const struct key *keys, size_t count, const ch
     return text[0] == '\0' ? NULL : bsearch(&wanted, keys, count, sizeof keys[0], order_keys);
 }
 
-/* What the school itself says of the row; NULL: nobody of ours. */
+/* What the school itself says of the row; NULL: nobody of ours. *other: somebody else whom it says
+ * as well, NULL: nobody. */
 static const struct key *find_by_sis(const struct match *match, const struct canvas *canvas,
-                                     const struct csv_row *row)
+                                     const struct csv_row *row, const struct key **other)
 {
     const char *const cells[] = {csv_cell(row, canvas->sis_user), csv_cell(row, canvas->sis_login)};
+    const struct key *const tables[] = {match->ids, match->emails};
     const struct key *found = NULL;
-    for (size_t i = 0; i < COUNT_OF(cells) && found == NULL; ++i)
-        found = find_key(match->ids, match->count, cells[i]);
-    for (size_t i = 0; i < COUNT_OF(cells) && found == NULL; ++i)
-        found = find_key(match->emails, match->count, cells[i]);
+    *other = NULL;
+    for (size_t i = 0; i < COUNT_OF(tables) * COUNT_OF(cells); ++i) {
+        const struct key *key = find_key(tables[i / 2], match->count, cells[i % 2]);
+        if (found == NULL)
+            found = key;
+        else if (key != NULL && key->student != found->student)
+            *other = key;
+    }
     return found;
 }
 
@@ -105,16 +111,33 @@ static bool take_row(struct match *match, const struct canvas *canvas, size_t at
     return true;
 }
 
-/* First all that the school says, so that no number of Canvas's comes before it. */
-static void match_rows(struct match *match, const struct canvas *canvas, struct problems *notes)
+/* True: the school says who it is, or that it cannot be told. */
+static bool take_sis_row(struct match *match, const struct canvas *canvas,
+                         const struct standings *standings, size_t at, struct problems *notes)
 {
+    const struct csv_row *row = &canvas->csv.rows[at];
+    const struct key *other = NULL, *key = find_by_sis(match, canvas, row, &other);
+    if (other == NULL)
+        return take_row(match, canvas, at, key, notes);
+    /* A wrong guess would give one student another's grade. */
+    problems_add(notes, row->line,
+                 "%.100s has the ids of two students of the roster, %s and %s: left out",
+                 csv_cell(row, canvas->name), standings->rows[key->student].student->id,
+                 standings->rows[other->student].student->id);
+    return true;
+}
+
+/* First all that the school says, so that no number of Canvas's comes before it. */
+static void match_rows(struct match *match, const struct canvas *canvas,
+                       const struct standings *standings, struct problems *notes)
+{
+    const struct key *other;
     for (size_t i = 1; i < canvas->csv.row_count; ++i)
-        if (is_student_row(canvas, i) &&
-            take_row(match, canvas, i, find_by_sis(match, canvas, &canvas->csv.rows[i]), notes))
+        if (is_student_row(canvas, i) && take_sis_row(match, canvas, standings, i, notes))
             match->by_sis = true;
     for (size_t i = 1; i < canvas->csv.row_count; ++i) {
         const struct csv_row *row = &canvas->csv.rows[i];
-        if (is_student_row(canvas, i) && find_by_sis(match, canvas, row) == NULL &&
+        if (is_student_row(canvas, i) && find_by_sis(match, canvas, row, &other) == NULL &&
             !take_row(match, canvas, i, find_by_canvas_id(match, canvas, row), notes))
             problems_add(notes, row->line, "%.100s is in Canvas, but not in the roster: left out",
                          csv_cell(row, canvas->name));
@@ -203,7 +226,7 @@ int canvas_write(struct bytes *out, const struct canvas *canvas, const struct st
     if (status == 0) {
         struct csv_writer writer = csv_writer_on(out);
         writer.separator = canvas->csv.separator;
-        match_rows(&match, canvas, notes);
+        match_rows(&match, canvas, standings, notes);
         write_heads(&writer, canvas, standings, notes);
         write_students(&writer, canvas, standings, &match, notes);
         problems_sort(notes);

@@ -88,6 +88,13 @@ static const struct {
      "Student,ID,SIS User ID,Section,Only (9)\nGuest,s1,,A,8190\nSecond,8,s2,A,8191\n", ""},
     {"Student,ID,SIS User ID,Section,Only (9)\nFirst,s1,9001,A,\nSecond,s2,9002,A,\n", NULL,
      "Student,ID,SIS User ID,Section,Only (9)\nFirst,s1,9001,A,8190\nSecond,s2,9002,A,8191\n", ""},
+    /* Who may be two students is nobody: a wrong guess would hand out another's grade. */
+    {"Student,ID,SIS User ID,SIS Login ID,Section,Only (9)\nBoth,1,s1,s2,A,\nSecond,2,,S2@Example.org,A,\n", NULL,
+     "Student,ID,SIS User ID,SIS Login ID,Section,Only (9)\nSecond,2,,S2@Example.org,A,8191\n",
+     ": s1 (Émile, First) is in the roster, but not in Canvas: left out\n"
+     ":2: Both has the ids of two students of the roster, s1 and s2: left out\n"},
+    {"Student,ID,SIS User ID,SIS Login ID,Section,Only (9)\nFirst,1,s1,S1@example.org,A,\nSecond,2,s2,s2,A,\n", NULL,
+     "Student,ID,SIS User ID,SIS Login ID,Section,Only (9)\nFirst,1,s1,S1@example.org,A,8190\nSecond,2,s2,s2,A,8191\n", ""},
     /* A name is never a formula, an id stays as it is. */
     {"Student,ID,SIS User ID,Section,Only (9)\n=HYPERLINK(1),=s1,s1,@A,\nSecond,1,s2,A,\n", NULL,
      "Student,ID,SIS User ID,Section,Only (9)\n'=HYPERLINK(1),=s1,s1,'@A,8190\nSecond,1,s2,A,8191\n", ""},

@@ -274,7 +274,7 @@ END_TEST
 START_TEST(some_can_be_picked)
 {
     set_up(6, "");
-    run(0, LIST(QUICK, "--student", "s001,s003"),
+    run(0, LIST(QUICK, "--student", "s001, s003"),
         LIST("s001             graded", "s003             graded", "waiting         4"));
     run(0, LIST(QUICK, "--student", "s004", "--student", "s005"),
         LIST("s004             graded", "s005             missing", "waiting         2"));
@@ -367,6 +367,25 @@ START_TEST(lines_show_the_score_that_counts)
 }
 END_TEST
 
+/* A roster that lost rows looks like students who left. */
+START_TEST(who_left_the_roster_is_said)
+{
+    set_up(4, "");
+    struct bytes whole = read_out(school.folder, "roster.csv");
+    run(0, LIST(QUICK), LIST("graded          4"));
+    char *second = strstr(whole.data, "\ns002,");
+    testing_write(school.roster, whole.data, (size_t)(second + 1 - whole.data));
+    run(0, LIST(QUICK),
+        LIST("No longer in the roster: s002, s003, s004. Their history", "1 student\n"));
+    struct process_result again = BATCH(QUICK);
+    ck_assert_ptr_null(strstr(bytes_text(&again.output), "No longer"));
+    process_result_release(&again);
+    testing_write(school.roster, whole.data, whole.length);
+    run(0, LIST(QUICK), LIST("s004             unchanged", "graded          4"));
+    bytes_release(&whole);
+}
+END_TEST
+
 START_TEST(nobody_to_grade_is_said)
 {
     set_up(1, "");
@@ -414,6 +433,9 @@ static const struct {
     {{"--bogus"}, "--bogus"},
     {{"another.csv"}, "one roster at a time"},
     {{"--override", "none.csv"}, "none.csv"},
+    {{"--student", ""}, "--student \"\" names nobody"},
+    {{"--student", " , ", "--force"}, "--student \" , \" names nobody"},
+    {{"--out", ""}, "--out \"\" names no folder"},
 };
 
 START_TEST(refused)
@@ -721,6 +743,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, trouble_is_apart_and_tried_again);
     tcase_add_test(tests, points_by_hand_hold);
     tcase_add_test(tests, lines_show_the_score_that_counts);
+    tcase_add_test(tests, who_left_the_roster_is_said);
     tcase_add_test(tests, nobody_to_grade_is_said);
     tcase_add_test(tests, an_only_column_of_canvas_is_named);
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));

@@ -523,8 +523,13 @@ static const struct {
     int64_t since_s;
     const char *ids;
 } picks[] = {
-    {PICK_WITHOUT_ATTEMPT, 0, "s5"}, {PICK_FAILED, 0, "s2 s4"},   {PICK_PENDING, 0, "s3"},
-    {PICK_TROUBLE, 0, "s1 s5"},      {PICK_SINCE, 2000, "s2 s3"}, {PICK_SINCE, 4000, ""},
+    {PICK_ROSTER, 0, "s1 s2 s3 s4 s5"},
+    {PICK_WITHOUT_ATTEMPT, 0, "s5"},
+    {PICK_FAILED, 0, "s2 s4"},
+    {PICK_PENDING, 0, "s3"},
+    {PICK_TROUBLE, 0, "s1 s5"},
+    {PICK_SINCE, 2000, "s2 s3"},
+    {PICK_SINCE, 4000, ""},
 };
 
 START_TEST(students_are_picked)
