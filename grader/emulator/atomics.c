@@ -212,7 +212,8 @@ static void run_atomic(struct warp *warp, const struct op *op)
     }
     if (touched.count > 1 && is_joined(detail, warp->active))
         touched.count = 1;
-    traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes);
+    traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes,
+                         detail->atomic == ATOMIC_CAS);
     warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
 }
 

@@ -1,12 +1,14 @@
 /* memory.c - regions of the device's address space, and which of their bytes are known.
  *
  * Buffers and module variables get addresses 256 KiB apart or more, so that an access a little off
- * hits nothing. Which bytes were written is one bit each. Blocks run on several threads: a byte of
- * the bit map that is only partly covered is set atomically, a whole one by a plain store (its
- * final value, whoever writes it). */
+ * hits nothing. Large ones begin at multiples of their size, up to 2 MiB, where a program's first
+ * buffer lies as well: how atomics take turns depends on it (traffic.c). Which bytes were written
+ * is one bit each. Blocks run on several threads: a byte of the bit map that is only partly covered
+ * is set atomically, a whole one by a plain store (its final value, whoever writes it). */
 #include "emulator/machine.h"
 
 #define GAP ((uint64_t)256 << 10)
+#define ALIGNED_MAX ((uint64_t)2 << 20)
 
 struct region *memory_find(const struct emulator *emulator, uint64_t address)
 {
@@ -45,6 +47,10 @@ struct region *memory_add(struct emulator *emulator, uint64_t bytes, enum region
         free(bits);
         return NULL;
     }
+    uint64_t aligned = GAP;
+    while (aligned < bytes && aligned < ALIGNED_MAX && emulator->module->address_bytes == 8)
+        aligned *= 2;
+    emulator->next_address = (emulator->next_address + aligned - 1) & ~(aligned - 1);
     *region = (struct region){.base = emulator->next_address,
                               .bytes = bytes,
                               .data = data,

@@ -178,9 +178,9 @@ struct touched { /* what the lanes of one instruction touched in one space */
 void traffic_count_global(struct traffic_count *count, const struct touched *touched,
                           unsigned bytes);
 void traffic_count_atomic(struct traffic_count *count, const struct touched *touched,
-                          unsigned bytes);
+                          unsigned bytes, bool is_cas);
 /* How many wavefronts the banks of shared memory need; shared_count() adds them up. */
-unsigned shared_wavefronts(const struct touched *touched, unsigned bytes);
+unsigned shared_wavefronts(const struct touched *touched, unsigned bytes, bool is_store);
 void shared_count(struct warp *warp, const struct touched *touched, unsigned bytes, bool is_store);
 void traffic_count_local(struct traffic_count *count, const struct touched *touched,
                          unsigned bytes);

@@ -11,7 +11,11 @@
  * warning.
  *
  * Banks. Word w lies in bank w % 32. A request takes as many wavefronts as the busiest bank has
- * different words; 64- and 128-bit accesses go in groups of 16 and 8 lanes. */
+ * different words; 64- and 128-bit accesses go in groups of 16 and 8 lanes. Two groups of a load go
+ * as one where lanes share what they load: if in the whole warp each two lanes whose numbers
+ * differ in the lowest bit only load the same, or one of them nothing; or if that holds for the
+ * bit above it. So a word for all costs half of the groups. Found with tests/truth/turns.c on an
+ * H200. */
 #include "emulator/machine.h"
 
 /* ---- Known bytes: the low four bits of one byte a word ----------------------------------------
@@ -288,12 +292,29 @@ static unsigned busiest_bank(const struct touched *touched, unsigned first, unsi
     return most;
 }
 
+/* Each two lanes of the access whose numbers differ in that bit only have the same address. */
+static bool is_shared_by(const struct touched *touched, unsigned bit)
+{
+    uint64_t address[LANES];
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < touched->count; ++i) {
+        const unsigned lane = touched->lane[i], other = lane ^ bit;
+        if ((lanes >> other & 1) != 0 && address[other] != touched->address[i])
+            return false;
+        address[lane] = touched->address[i];
+        lanes |= UINT32_C(1) << lane;
+    }
+    return true;
+}
+
 /* Lanes of a 64- or 128-bit access are served in groups, as many as fill the 32 banks. */
-unsigned shared_wavefronts(const struct touched *touched, unsigned bytes)
+unsigned shared_wavefronts(const struct touched *touched, unsigned bytes, bool is_store)
 {
     const unsigned words = bytes < 4 ? 1 : bytes / 4;
-    const unsigned lanes = words > 4 ? LANES / 4 : LANES / words;
+    unsigned lanes = words > 4 ? LANES / 4 : LANES / words;
     unsigned total = 0;
+    if (words > 1 && !is_store && (is_shared_by(touched, 1) || is_shared_by(touched, 2)))
+        lanes *= 2;
     for (unsigned first = 0; first < touched->count;) {
         unsigned last = first;
         const unsigned group = touched->lane[first] / lanes;
@@ -311,7 +332,6 @@ void shared_count(struct warp *warp, const struct touched *touched, unsigned byt
         return;
     struct emulator_counters *counters = &warp->runner->counters;
     struct traffic_count *count = is_store ? &counters->shared_store : &counters->shared_load;
-    const unsigned wavefronts = shared_wavefronts(touched, bytes);
     count->requests += 1;
-    count->sectors += wavefronts;
+    count->sectors += shared_wavefronts(touched, bytes, is_store);
 }

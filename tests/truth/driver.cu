@@ -4,6 +4,7 @@
 //   driver rows ROWS.cubin ROWS.tsv OUT_FOLDER        writes rows.bin: 2048 results of 8 bytes each;
 //                                                     and rows_hash.tsv: what golden.sh takes
 //   driver probes PROBES.cubin OUT_FOLDER             for the profiler: patterns drawn from a seed
+//   driver turns PROBES.cubin OUT_FOLDER              the same: those of turns.h
 //
 // Build: nvcc -O1 -o driver driver.cu truth.c rows_inputs… (record.sh does all of it).
 #include <cuda.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "truth.h"
+#include "turns.h"
 
 extern "C" void rows_inputs(const char *type, unsigned operand, uint64_t *values, size_t count);
 
@@ -215,6 +217,38 @@ static int run_probes(char **argv)
     return 0;
 }
 
+static int run_turns(char **argv)
+{
+    CUmodule module;
+    check(cuModuleLoad(&module, argv[2]), argv[2]);
+    FILE *list = std::fopen((std::string(argv[3]) + "/turns.tsv").c_str(), "w");
+    if (list == nullptr)
+        return 1;
+    CUdeviceptr index = 0, data = 0, out = 0;
+    check(cuMemAlloc(&index, 65536), "index");
+    check(cuMemAlloc(&data, TURNS_BYTES), "data");
+    check(cuMemAlloc(&out, 65536), "out");
+    check(cuMemsetD8(data, 0, TURNS_BYTES), "clear");
+    int words[TURNS_LANES];
+    const char *entry;
+    for (unsigned pattern = 0; (entry = turns_pattern(pattern, words)) != nullptr; ++pattern) {
+        std::fprintf(list, "%s\t%u\t", entry, pattern);
+        for (int k = 0; k < TURNS_LANES; ++k)
+            std::fprintf(list, "%d%s", words[k], k < TURNS_LANES - 1 ? "," : "\n");
+        check(cuMemcpyHtoD(index, words, sizeof words), "words");
+        const bool is_shared = std::strncmp(entry, "probe_some", 10) == 0 ||
+                               std::strncmp(entry, "probe_put", 9) == 0;
+        void *pointers[] = {&index, is_shared ? &out : &data, &out};
+        CUfunction function;
+        check(cuModuleGetFunction(&function, module, entry), entry);
+        check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, pointers, nullptr), entry);
+        check(cuCtxSynchronize(), entry);
+    }
+    std::fprintf(stderr, "data at %llx\n", (unsigned long long)data);
+    std::fclose(list);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     check(cuInit(0), "cuInit");
@@ -229,6 +263,8 @@ int main(int argc, char **argv)
         return run_rows(argv);
     if (argc == 4 && std::strcmp(argv[1], "probes") == 0)
         return run_probes(argv);
-    std::fprintf(stderr, "driver launches|rows|probes …: see driver.cu\n");
+    if (argc == 4 && std::strcmp(argv[1], "turns") == 0)
+        return run_turns(argv);
+    std::fprintf(stderr, "driver launches|rows|probes|turns …: see driver.cu\n");
     return 2;
 }

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$golden"
 cd "$work"
-for part in outputs rows counters; do
+for part in outputs rows counters turns; do
     [ ! -e "$recorded/$part.tgz" ] || tar xzf "$recorded/$part.tgz"
 done
 
@@ -25,8 +25,8 @@ smsp__inst_executed_op_shared_st l1tex__data_pipe_lsu_wavefronts_mem_shared_op_s
 smsp__inst_executed_op_shared_atom smsp__inst_executed"
 
 # One line a launch out of the profiler's one line a metric; launches come in their order.
-flatten() { # NAME
-    gzip -dc "counters/$1.csv.gz" | awk -F'","' -v columns="$columns" '
+flatten() { # FILE
+    gzip -dc "$1.csv.gz" | awk -F'","' -v columns="$columns" '
         BEGIN { n = split(columns, wanted, /[ \n]+/) }
         function flush_row(  i) {
             if (kernel == "") return
@@ -47,11 +47,11 @@ names() { # GROUP: its launches
     sed -n "s/^LAUNCH(${1%_*}, \([A-Za-z0-9_]*\), \([A-Za-z0-9_]*\),.*/$1\t\2/p" "$here/launches.inc"
 }
 [ ! -d counters ] || for group in $groups; do
-    flatten "$group" >counted
+    flatten "counters/$group" >counted
     [ "$(names "$group" | wc -l)" = "$(wc -l <counted)" ] || echo "$group: $(wc -l <counted) launches" >&2
     if [ "$group" = large_sm90 ]; then # counted again and again: the least, of the noisy counters
         for again in 1 2 3; do
-            flatten "${group}_$again" | paste counted - | awk -v n="$(awk 'NR == 1 { print NF }' counted)" '{
+            flatten "counters/${group}_$again" | paste counted - | awk -v n="$(awk 'NR == 1 { print NF }' counted)" '{
                 for (i = 1; i <= n; ++i) printf "%s%s", ($i < $(i + n) ? $i : $(i + n)), i < n ? "\t" : "\n"
             }' >least
             mv least counted
@@ -60,8 +60,11 @@ names() { # GROUP: its launches
     names "$group" | paste - counted
 done >"$golden/counters.tsv"
 if [ -d counters ]; then
-    flatten probes >probes.counters
+    flatten counters/probes >probes.counters
     paste "counters/probes.tsv" probes.counters >"$golden/probes.tsv"
+fi
+if [ -d turns ]; then
+    { flatten turns/turns_global && flatten turns/turns_shared; } | paste turns/turns.tsv - >"$golden/turns.tsv"
 fi
 
 # Outputs: a hash each; the bytes themselves of approximations, one after another. What was printed.

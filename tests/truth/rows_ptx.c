@@ -4,7 +4,7 @@
 #include "emulator/rows.h"
 #include "rows_video.h"
 
-/* Forms that the decoder composes from several rows, or that carry a number. */
+/* Forms that the decoder composes from several rows, or that hold a number. */
 static const struct {
     const char *text, *result;
     const char *types[4];
@@ -61,6 +61,33 @@ static const struct {
     {"sqrt.approx.ftz.f32", "f32", {"f32"}, 0, false},
     {"rcp.approx.ftz.f64", "f64", {"f64"}, 0, false},
     {"rsqrt.approx.ftz.f64", "f64", {"f64"}, 0, false},
+    /* The carry flag from one to the next, and what reads it: see chain(). */
+    {"add.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.s32+subc.s32", "u32", {"s32", "s32", "s32", "s32"}, 0, false},
+    {"sub.cc.s32+addc.s32", "u32", {"s32", "s32", "s32", "s32"}, 0, false},
+    {"add.cc.u32+addc.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.u32+addc.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.u32+subc.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.u32+subc.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+addc.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+addc.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+subc.cc.u32+addc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"sub.cc.u32+subc.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"add.cc.u64+addc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"add.cc.u64+subc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"sub.cc.u64+subc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"sub.cc.u64+addc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"add.cc.u64+subc.cc.u64+addc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"sub.cc.u64+subc.cc.u64+addc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"sub.cc.u64+addc.cc.u64+subc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"mad.lo.cc.u32+madc.hi.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"mad.lo.cc.u32+madc.hi.cc.u32+subc.u32", "u32", {"u32", "u32", "u32", "u32"}, 0, false},
+    {"mad.hi.cc.s32+madc.lo.s32", "u32", {"s32", "s32", "s32", "s32"}, 0, false},
+    {"mad.lo.cc.u64+madc.hi.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
+    {"mad.hi.cc.u64+subc.u64", "u64", {"u64", "u64", "u64", "u64"}, 0, false},
 };
 
 /* What rows do not say of the real instruction. */
@@ -211,6 +238,26 @@ static unsigned bits_of(const char *type)
     return 16; /* u8 and s8 as well */
 }
 
+/* "add.cc.u32+subc.u32": one behind the other. The first takes a and b, the next one c and d, the
+ * last of three two zeros; a product a and b, and what it is added to is c, then d. */
+static void chain(struct bytes *out, const char *text, char letter, const char *result)
+{
+    for (unsigned place = 0; text != NULL; ++place) {
+        const char *next = strchr(text, '+');
+        const int length = next != NULL ? (int)(next - text) : (int)strlen(text);
+        (void)bytes_printf(out, "%.*s %s, ", length, text, result);
+        if (place == 2)
+            (void)bytes_append_text(out, "0, 0;\n");
+        else if (strncmp(text, "mad", 3) == 0)
+            (void)bytes_printf(out, "%%%ca, %%%cb, %%%c%c;\n", letter, letter, letter,
+                               place == 0 ? 'c' : 'd');
+        else
+            (void)bytes_printf(out, "%%%c%c, %%%c%c;\n", letter, place == 0 ? 'a' : 'c', letter,
+                               place == 0 ? 'b' : 'd');
+        text = next != NULL ? next + 1 : NULL;
+    }
+}
+
 static void kernel(struct bytes *out, const struct rows_case *row)
 {
     static const char names[] = "abcd";
@@ -252,8 +299,11 @@ static void kernel(struct bytes *out, const struct rows_case *row)
                        (unsigned long long)row->immediate);
     const unsigned bits = bits_of(row->result);
     const char *result = bits == 64 ? "%l64" : bits == 32 ? "%w32" : bits == 16 ? "%h16" : "%x1";
-    (void)bytes_printf(out, "%s %s%s%s%s;\n", row->text, result,
-                       row->parts[0][0] == '\0' ? "" : ".", row->parts[0], list);
+    if (strchr(row->text, '+') != NULL)
+        chain(out, row->text, bits == 64 ? 'l' : 'w', result);
+    else
+        (void)bytes_printf(out, "%s %s%s%s%s;\n", row->text, result,
+                           row->parts[0][0] == '\0' ? "" : ".", row->parts[0], list);
     if (bits == 32 || bits == 16)
         (void)bytes_printf(out, "cvt.u64.u%u %%v, %s;\n", bits, result);
     else if (bits == 64)
