@@ -301,6 +301,45 @@ START_TEST(troubles_are_told)
 }
 END_TEST
 
+/* Who spins gives way at once: what the lock costs is what is done under it. */
+static const struct {
+    const char *wait; /* until [lock] is 0, and takes it */
+    unsigned grid, block;
+    uint64_t most;
+} spins[] = {
+    {"spin: atom.global.cas.b32 %r2, [lock], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra spin;", 1, 64,
+     100000},
+    {"spin: atom.global.cas.b32 %r2, [lock], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra spin;", 1, 256,
+     1000000},
+    {"spin: ld.volatile.global.u32 %r2, [lock]; setp.ne.u32 %p1, %r2, 0; @%p1 bra spin;\n"
+     "atom.global.cas.b32 %r2, [lock], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra spin;",
+     1, 64, 100000},
+};
+
+START_TEST(who_spins_gives_way)
+{
+    uint32_t out = 0;
+    struct bytes text = bytes_with_limit(2000);
+    (void)bytes_printf(&text,
+                       "%s\nld.volatile.global.u32 %%r3, [%%out]; add.u32 %%r3, %%r3, 1;\n"
+                       "st.volatile.global.u32 [%%out], %%r3; membar.gl;\n"
+                       "atom.global.exch.b32 %%r2, [lock], 0;",
+                       spins[_i].wait);
+    const struct support_kernel kernel = {.declarations = ".global .u32 lock = 0;",
+                                          .statements = bytes_text(&text),
+                                          .grid = spins[_i].grid,
+                                          .block = spins[_i].block,
+                                          .out = &out,
+                                          .out_bytes = sizeof out,
+                                          .options.max_warp_instructions = spins[_i].most};
+    struct emulator_result result = support_run(&kernel);
+    support_finished(&result);
+    ck_assert_uint_eq(out, spins[_i].grid * spins[_i].block);
+    emulator_result_release(&result);
+    bytes_release(&text);
+}
+END_TEST
+
 /* ---- Blocks that wait for blocks ----------------------------------------------------------------
  */
 
@@ -428,6 +467,7 @@ Suite *suite_emulator_control(void)
     tcase_add_loop_test(tcase, programs_compute, 0, COUNT_OF(programs));
     tcase_add_loop_test(tcase, troubles_are_told, 0, COUNT_OF(troubles));
     tcase_add_loop_test(tcase, blocks_wait_for_blocks, 0, COUNT_OF(waits));
+    tcase_add_loop_test(tcase, who_spins_gives_way, 0, COUNT_OF(spins));
     tcase_add_loop_test(tcase, a_fault_ends_the_waiting, 0, 2);
     tcase_add_test(tcase, a_grid_can_be_too_large_to_wait);
     tcase_add_test(tcase, an_interrupt_ends_it);

@@ -325,11 +325,12 @@ void access_load(struct warp *warp, const struct op *op)
     struct touched touched[TOUCHED_COUNT];
     for (unsigned i = 0; i < TOUCHED_COUNT; ++i)
         touched[i].count = 0;
-    warp->polls = warp->polls || access->is_strong;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         uint8_t value[128] = {0};
         struct place place = settle(warp, op, access, lane, bytes, false);
+        if (access->is_strong && left == warp->active)
+            warp_look(warp, op, place.address);
         if (!place.fault) {
             touch(touched, &place, lane);
             if (place.space == PTX_LOCAL)

@@ -191,13 +191,15 @@ static void run_atomic(struct warp *warp, const struct op *op)
     const unsigned bytes = detail->bytes * detail->count;
     struct touched touched = {0};
     bool any_shared = false;
-    warp->polls = true;
+    uint64_t first = 0;
     for (uint32_t left = warp->active; left != 0; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         enum ptx_space space = PTX_SPACE_NONE;
         uint64_t address = 0;
         uint8_t *memory = access_lane_bytes(warp, op, &detail->access, lane, ACCESS_ATOMIC, bytes,
                                             &space, &address);
+        if (left == warp->active)
+            first = address;
         if (memory == NULL && space == PTX_LOCAL) {
             struct fault_site site = {.op = op, .lane = lane, .address = address};
             fault_report(warp, &site, "bad atomic", false,
@@ -210,6 +212,7 @@ static void run_atomic(struct warp *warp, const struct op *op)
         }
         run_lane(warp, detail, lane, memory, space == PTX_SHARED);
     }
+    warp_look(warp, op, first);
     if (touched.count > 1 && is_joined(detail, warp->active))
         touched.count = 1;
     traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes,

@@ -141,6 +141,10 @@ struct warp {
     bool yields;                 /* the turn is over */
     bool looked;                 /* … and it polled */
     bool polls;                  /* has looked at memory that others may change, in this slice */
+    const struct op *look;       /* the latest instruction that did, … */
+    uint64_t look_address;       /* … where its first lane looked, … */
+    uint64_t look_changes;       /* … after how many changes … */
+    unsigned looks;              /* … and how often without any in between */
     bool others;                 /* maybe another group is ready as well */
     bool in_turn;                /* groups go in turn in this slice, not those behind first */
     struct group groups[LANES];

@@ -80,6 +80,9 @@ void warp_run(struct warp *warp);
 void warp_activate(struct warp *warp, struct group *group); /* makes it the running one */
 bool warp_is_ready(const struct warp *warp);
 void warp_guarded(struct warp *warp, const struct op *op);
+/* The instruction looks at memory that others may change; `address` is its first lane's. Whoever
+ * looks again and again and changes nothing waits for others: its turn is soon over. */
+void warp_look(struct warp *warp, const struct op *op, uint64_t address);
 const struct op *warp_enter_block(struct warp *warp, const struct op *op);
 const struct op *warp_branch(struct warp *warp, const struct op *op);
 const struct op *warp_branch_indexed(struct warp *warp, const struct op *op);

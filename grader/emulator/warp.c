@@ -9,6 +9,8 @@
  * looks at memory which others may change (an atomic, a volatile load) may itself be waiting for
  * them: then one slice is enough. */
 #define PATIENCE 4000000
+/* Who looks at one place so often in a row, and changes nothing meanwhile, spins. */
+#define LOOKS_IN_VAIN 64
 
 void warp_activate(struct warp *warp, struct group *group)
 {
@@ -75,6 +77,21 @@ static uint64_t count_changes(const struct runner *runner)
 {
     return runner->changes + runner->traffic.global.store.requests +
            runner->traffic.local_array.store.requests + runner->counters.shared_store.requests;
+}
+
+void warp_look(struct warp *warp, const struct op *op, uint64_t address)
+{
+    const uint64_t changes = count_changes(warp->runner);
+    warp->polls = true;
+    if (warp->look != op || warp->look_address != address || warp->look_changes != changes)
+        warp->looks = 0;
+    warp->look = op;
+    warp->look_address = address;
+    warp->look_changes = changes;
+    if (++warp->looks < LOOKS_IN_VAIN)
+        return;
+    warp->looks = 0;
+    warp->slice = 0;
 }
 
 void warp_run(struct warp *warp)
