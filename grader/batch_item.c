@@ -164,14 +164,17 @@ static struct repo_push *pushes_of(const struct batch *batch, const struct stude
     return list;
 }
 
+/* The files of a submission, in the order in which they are asked for. */
+enum { SOURCE, ANSWERS, EXPLANATION, FILE_COUNT };
+
 static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetcher *fetcher,
                  struct repo_answer *answer, struct error *err)
 {
     const struct batch_options *options = batch->options;
-    const struct repo_wanted wanted[] = {
-        {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES},
-        {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES},
-        {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES},
+    const struct repo_wanted wanted[FILE_COUNT] = {
+        [SOURCE] = {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES},
+        [ANSWERS] = {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES},
+        [EXPLANATION] = {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES},
     };
     struct moment cutoff = {0};
     char cutoff_text[MOMENT_TEXT_BYTES] = "", known_settings[DIGEST_HEX_BYTES];
@@ -226,6 +229,10 @@ static int describe_choice(const struct batch *batch, struct batch_item *item,
     for (size_t i = 0; i < REPO_FLAG_COUNT; ++i)
         if (answer->flag_text[i][0] != '\0')
             bytes_printf(&warnings, "%s%s", warnings.length > 0 ? "\n" : "", answer->flag_text[i]);
+    const struct repo_file *explanation = &answer->files[EXPLANATION];
+    if (explanation->problem[0] != '\0')
+        bytes_printf(&warnings, "%s%s %s (it was not read)", warnings.length > 0 ? "\n" : "",
+                     explanation->path, explanation->problem);
     bool good = copy_text(&attempt->state, answer->state) &&
                 copy_text(&attempt->commit, answer->commit) &&
                 copy_text(&attempt->chosen, answer->chosen) &&
@@ -273,15 +280,25 @@ static char *shown_path(const struct repo_answer *answer, const char *path)
     return asprintf(&shown, "%.10s:%s", answer->commit, path) < 0 ? NULL : shown;
 }
 
+/* The others are looked at by who compiles and parses them. */
+static void look_at_explanation(struct repo_file *explanation)
+{
+    const struct bytes *content = &explanation->content;
+    if (content->length > 0 && memchr(content->data, '\0', content->length) != NULL)
+        (void)snprintf(explanation->problem, sizeof explanation->problem,
+                       "holds NUL bytes, as UTF-16 has: save it as UTF-8");
+}
+
 static int take_files(const struct batch *batch, struct batch_item *item,
                       struct repo_answer *answer, struct error *err)
 {
     struct submission *submission = &item->submission;
-    struct repo_file *source = &answer->files[0], *answers = &answer->files[1];
-    struct repo_file *explanation = &answer->files[2];
+    struct repo_file *source = &answer->files[SOURCE], *answers = &answer->files[ANSWERS];
+    struct repo_file *explanation = &answer->files[EXPLANATION];
     struct digester digester;
+    look_at_explanation(explanation);
     digester_begin(&digester);
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < FILE_COUNT; ++i) {
         const struct repo_file *file = &answer->files[i];
         digester_add_number(&digester, file->found);
         digester_add_text(&digester, file->path);

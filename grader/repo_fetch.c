@@ -6,6 +6,7 @@
 #include <git2.h>
 #include <sys/stat.h>
 
+#include "disk.h"
 #include "files.h"
 #include "process.h"
 #include "repo_call.h"
@@ -263,7 +264,7 @@ static void take_fetch(struct repo_answer *ret, const struct repo_call *call)
         (void)repo_sentence(ret->sentence, sizeof ret->sentence, ret->reason, reply->detail);
 }
 
-/* What can be seen from the bytes alone. */
+/* What can be seen from the bytes alone. How the lines of a text for people end is no matter. */
 static void look_at_content(struct repo_answer *ret, struct repo_file *file)
 {
     char text[200], shown[120];
@@ -274,7 +275,7 @@ static void look_at_content(struct repo_answer *ret, struct repo_file *file)
         bytes_release(&file->content);
         return;
     }
-    if (file->content.length > 1 &&
+    if (file == &ret->files[0] && file->content.length > 1 &&
         memmem(file->content.data, file->content.length, "\r\n", 2) != NULL) {
         (void)snprintf(text, sizeof text,
                        "the lines of %s end in CR LF, as on Windows: it was read as it is",
@@ -350,9 +351,15 @@ void repo_answer_release(struct repo_answer *answer)
 
 /* ---- Both steps ------------------------------------------------------------------------------ */
 
+/* What is wrong with the cache, which is ours: nothing of it is the student's fault. */
+struct cache_trouble {
+    bool broken;   /* another fetch may mend it */
+    bool unusable; /* not even opened */
+};
+
 /* The second step, in a process that sees the cache alone. */
 static int read_cache(struct repo_call *fetched, const struct repo_request *request,
-                      struct repo_answer *ret, bool *broken, struct error *err)
+                      struct repo_answer *ret, struct cache_trouble *trouble, struct error *err)
 {
     struct repo_call call = {.fetcher = fetched->fetcher,
                              .url = fetched->url,
@@ -366,7 +373,9 @@ static int read_cache(struct repo_call *fetched, const struct repo_request *requ
     call.task.ref_count = fetched->reply.ref_count;
     (void)snprintf(call.task.graded_ref, sizeof call.task.graded_ref, "%s", fetched->reply.ref);
     int status = repo_call(&call, err);
-    *broken = status == 0 && call.reply.reason == REPO_DAMAGED && fetched->reply.traits == 0;
+    trouble->broken =
+        status == 0 && call.reply.reason == REPO_DAMAGED && fetched->reply.traits == 0;
+    trouble->unusable = status == 0 && call.reply.retry_whole;
     if (status == 0)
         status = take_reading(ret, &call, err);
     repo_call_release(&call);
@@ -374,17 +383,17 @@ static int read_cache(struct repo_call *fetched, const struct repo_request *requ
 }
 
 static int both_steps(struct repo_call *call, const struct repo_request *request,
-                      struct repo_answer *ret, bool *broken, struct error *err)
+                      struct repo_answer *ret, struct cache_trouble *trouble, struct error *err)
 {
-    *broken = false;
+    *trouble = (struct cache_trouble){0};
     int status = repo_call(call, err);
     if (status != 0)
         return status;
-    *broken = call->reply.retry_whole;
+    trouble->broken = trouble->unusable = call->reply.retry_whole;
     take_fetch(ret, call);
     if (ret->reason != REPO_FINE || ret->unchanged)
         return 0;
-    return read_cache(call, request, ret, broken, err);
+    return read_cache(call, request, ret, trouble, err);
 }
 
 /* Objects that were complete when they were fetched are gone: a killed machine, a bad disk. Another
@@ -397,12 +406,27 @@ static int start_afresh(const struct repo_request *request, struct repo_answer *
     return folders_make(request->cache, err);
 }
 
+/* Made anew, and still not to be opened. */
+static int fail_by_cache(const char *cache, struct error *err)
+{
+    AUTO_FREE char *head = path_join(cache, "HEAD");
+    if (head == NULL)
+        return error_no_memory(err);
+    if (access(cache, R_OK | W_OK | X_OK) != 0 || access(head, R_OK) != 0)
+        return disk_fail(err, head, "what is fetched of the repo cannot be kept there", errno);
+    return error_set(
+        err, ERROR_INFRASTRUCTURE,
+        "%s, which keeps what is fetched of the repo, cannot be opened, nor made anew: "
+        "remove that folder, then try again with --retry",
+        cache);
+}
+
 int repo_fetch(struct repo_fetcher *fetcher, const struct repo_request *request,
                struct repo_answer *ret, struct error *err)
 {
     struct repo_url url;
     char problem[300];
-    bool broken = false;
+    struct cache_trouble trouble = {0};
     int64_t began = process_now_ns();
     memset(ret, 0, sizeof *ret);
     if (!repo_url_parse(&url, request->address, problem))
@@ -417,12 +441,14 @@ int repo_fetch(struct repo_fetcher *fetcher, const struct repo_request *request,
     AUTO_CLOSE int lock = repo_cache_lock(request->cache, err);
     AUTO_FREE char *head = path_join(request->cache, "HEAD");
     bool was_there = head != NULL && access(head, F_OK) == 0;
-    int status = lock < 0 ? -1 : both_steps(&call, request, ret, &broken, err);
-    if (status == 0 && broken && was_there) {
+    int status = lock < 0 ? -1 : both_steps(&call, request, ret, &trouble, err);
+    if (status == 0 && trouble.broken && was_there) {
         status = start_afresh(request, ret, err);
         if (status == 0)
-            status = both_steps(&call, request, ret, &broken, err);
+            status = both_steps(&call, request, ret, &trouble, err);
     }
+    if (status == 0 && trouble.unusable)
+        status = fail_by_cache(request->cache, err);
     ret->attempts = call.attempts;
     ret->fetch_ns = process_now_ns() - began;
     repo_call_release(&call);

@@ -148,10 +148,9 @@ static int read_blob(const struct reading *reading, size_t index, const git_oid 
     if (git_odb_read_header(&size, &type, reading->odb, id) != 0 || type != GIT_OBJECT_BLOB)
         return lost(reading, file->path);
     if (size > limit)
-        (void)snprintf(
-            file->problem, sizeof file->problem,
-            "has %zu bytes; %llu are read at most, and a lab's source has a few thousand", size,
-            (unsigned long long)limit);
+        (void)snprintf(file->problem, sizeof file->problem,
+                       "has %zu bytes; %llu are read at most%s", size, (unsigned long long)limit,
+                       index == 0 ? ", and a lab's source has a few thousand" : "");
     else if (git_blob_lookup(&blob, reading->cache, id) != 0)
         status = lost(reading, file->path);
     else if (bytes_append(&reading->work->payload, git_blob_rawcontent(blob), size) != 0)

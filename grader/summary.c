@@ -120,7 +120,7 @@ void summary_write(struct bytes *out, const struct summary *summary)
     write_count(out, "broken", summary->broken, "cannot be read: the student has to mend it");
     write_count(out, "pending", summary->pending, "have marks that are not judged: pending.csv");
     write_count(out, "overridden", summary->overridden, "have points set by hand");
-    write_count(out, "noted", summary->noted, "have odd repos: `warnings` in grades.csv");
+    write_count(out, "noted", summary->noted, "something is odd: `warnings` in grades.csv");
     write_count(out, "waiting", summary->waiting, "without any grading yet");
     write_count(out, "trouble", summary->trouble, "this machine failed: trouble.csv, --retry");
     if (summary->scored > 0) {

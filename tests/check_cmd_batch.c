@@ -229,7 +229,7 @@ START_TEST(a_source_elsewhere_is_said)
     support_git_commit(school_repo(&school, 2), files, COUNT_OF(files), NULL);
     run(0, LIST(QUICK),
         LIST("; note: registers.cu counted, and not starter/day17-registers/registers.cu",
-             "noted           1  have odd repos"));
+             "noted           1  something is odd"));
     assert_in("students/s002/feedback.txt", "note        registers.cu counted, and not");
     assert_in("students/s002/report.html", "<td>registers.cu counted, and not");
     assert_in("grades.csv", "\"registers.cu counted, and not starter");
@@ -364,6 +364,43 @@ START_TEST(lines_show_the_score_that_counts)
         LIST("s001             unchanged 68/100 (25 pending; late: 7.5 of 75 taken)",
              "s005             unchanged: missing, 3/100 (1 mark set by hand)"));
     assert_in("grades.csv", "\ns001,Student 1,s001@example.org,,graded,68,");
+}
+END_TEST
+
+/* What a student wrote to the instructor is not dropped without a word. */
+START_TEST(an_explanation_that_is_not_read_is_said)
+{
+    static char large[40000];
+    set_up(6, "");
+    AUTO_FREE char *source = school_source();
+    memset(large, 'x', sizeof large);
+    const struct {
+        size_t student;
+        struct git_file file;
+        const char *said;
+    } rows[] = {
+        {1, {"explain.md", "a\0b", 3, GIT_FILE_PLAIN}, "holds NUL bytes, as UTF-16 has"},
+        {2, {"explain.md", large, sizeof large, GIT_FILE_PLAIN}, "has 40000 bytes; 32000 are read"},
+        {3, {"explain.md", "/etc/passwd", 0, GIT_FILE_LINK}, "is a symbolic link"},
+        {4, {"explain.md/x", "x", 0, GIT_FILE_PLAIN}, "is a folder"},
+        {5, {"explain.md", "\xFF\r\n=1+1", 0, GIT_FILE_PLAIN}, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        const struct git_file files[] = {{"registers.cu", source, 0, GIT_FILE_PLAIN}, rows[i].file};
+        support_git_commit(school_repo(&school, rows[i].student), files, COUNT_OF(files), NULL);
+    }
+    run(0, LIST(QUICK), LIST("noted           4"));
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        char name[60], row[20];
+        (void)snprintf(name, sizeof name, "students/s%03zu/feedback.txt", rows[i].student);
+        (void)snprintf(row, sizeof row, "\ns%03zu,", rows[i].student);
+        struct bytes table = read_out(out, "explanations.csv");
+        ck_assert((strstr(table.data, row) != NULL) == (rows[i].said == NULL));
+        bytes_release(&table);
+        if (rows[i].said != NULL)
+            assert_in(name, rows[i].said);
+    }
+    assert_in("explanations.csv", "?\n'=1+1"); /* one cell, and no formula */
 }
 END_TEST
 
@@ -743,6 +780,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, trouble_is_apart_and_tried_again);
     tcase_add_test(tests, points_by_hand_hold);
     tcase_add_test(tests, lines_show_the_score_that_counts);
+    tcase_add_test(tests, an_explanation_that_is_not_read_is_said);
     tcase_add_test(tests, who_left_the_roster_is_said);
     tcase_add_test(tests, nobody_to_grade_is_said);
     tcase_add_test(tests, an_only_column_of_canvas_is_named);

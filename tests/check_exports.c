@@ -635,7 +635,7 @@ START_TEST(a_class_in_a_few_numbers)
         "  broken          1  cannot be read: the student has to mend it\n"
         "  pending         1  have marks that are not judged: pending.csv\n"
         "  overridden      3  have points set by hand\n"
-        "  noted           1  have odd repos: `warnings` in grades.csv\n"
+        "  noted           1  something is odd: `warnings` in grades.csv\n"
         "  waiting         1  without any grading yet\n"
         "  trouble         1  this machine failed: trouble.csv, --retry\n"
         "  mean       3811.2 of 8191, missing and broken counted as 0 or as set by hand\n"

@@ -173,6 +173,35 @@ START_TEST(a_broken_cache_is_mended)
 END_TEST
 
 /* Of a force-push it is known for good; and what was graded before stays. */
+/* A cache that cannot be opened is ours, and no student's fault. */
+START_TEST(a_cache_without_access)
+{
+    if (!repos_have_git())
+        TEST_SKIP("no git");
+    char path[400];
+    struct error err = {0};
+    struct repo_answer answer;
+    (void)snprintf(path, sizeof path, "%s", repos_in("closed-cache"));
+    repos_plain(path);
+    struct repo_request request = repos_request(path);
+    repo_fetcher_use(testing_binary());
+    (void)umask(0777); /* what is made in the cache cannot be read by who made it */
+    struct repo_fetcher *fetcher = repo_fetcher_open(NULL, &err);
+    ck_assert_msg(fetcher != NULL, "%s", err.text);
+    int status = repo_fetch(fetcher, &request, &answer, &err);
+    repo_fetcher_close(fetcher);
+    (void)umask(022);
+    if (status == 0 && answer.reason == REPO_FINE) {
+        repo_answer_release(&answer);
+        TEST_SKIP("who runs this may read everything");
+    }
+    ck_assert_msg(status == -1, "%s", answer.sentence);
+    ck_assert_int_eq(err.kind, ERROR_INFRASTRUCTURE);
+    ck_assert_msg(strstr(err.text, request.cache) != NULL, "%s", err.text);
+    ck_assert_int_eq(chmod(request.cache, 0700), 0);
+}
+END_TEST
+
 START_TEST(rewritten_history)
 {
     if (!repos_have_git())
@@ -321,6 +350,7 @@ Suite *suite_repo_cache(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, folders_of_others);
     tcase_add_loop_test(tests, a_broken_cache_is_mended, 0, COUNT_OF(breakers));
+    tcase_add_test(tests, a_cache_without_access);
     tcase_add_test(tests, rewritten_history);
     tcase_add_test(tests, one_cache_for_many_threads);
     tcase_add_test(tests, a_pipe_instead_of_a_file);
