@@ -185,9 +185,53 @@ static bool is_joined(const struct atomic_detail *detail, uint32_t active)
            (detail->joined == JOINED_BY_FULL_WARPS && active == FULL_MASK);
 }
 
+/* The word around 16 bits, which lie in it at `address`. */
+static uint32_t word_around(const uint8_t *memory, uint64_t address)
+{
+    return __atomic_load_n((const uint32_t *)(const void *)(memory - address % 4),
+                           __ATOMIC_SEQ_CST);
+}
+
+/* 16 bits. The machine has no such atomics: ptxas writes a loop (read in the machine code for
+ * sm_90). It loads the word around them, and tries compare-and-swap with the whole of it until
+ * nobody has changed the word in between; of a cas, the other half of it. Lanes that share a word
+ * try again and again, all those that are left at once; `memory` is where the bytes of each touched
+ * place are. */
+static void run_halves(struct warp *warp, const struct atomic_detail *detail,
+                       const struct touched *touched, uint8_t *const memory[LANES])
+{
+    struct runner *runner = warp->runner;
+    const bool is_cas = detail->atomic == ATOMIC_CAS;
+    struct touched words = *touched;
+    uint32_t seen[LANES];
+    for (unsigned i = 0; i < words.count; ++i) {
+        seen[i] = word_around(memory[i], words.address[i]);
+        words.address[i] &= ~UINT64_C(3);
+    }
+    traffic_count_global(&runner->traffic.global.load, &words, sizeof(uint32_t));
+    uint32_t left = words.count == 0 ? 0 : FULL_MASK >> (LANES - words.count);
+    while (left != 0) {
+        struct touched tried = {0};
+        for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
+            const unsigned i = (unsigned)__builtin_ctz(rest);
+            const uint32_t now = word_around(memory[i], touched->address[i]);
+            const uint32_t mine = UINT32_C(0xffff) << 8 * (touched->address[i] % 4);
+            tried.address[tried.count++] = words.address[i];
+            if (((now ^ seen[i]) & (is_cas ? ~mine : UINT32_MAX)) == 0) {
+                run_lane(warp, detail, touched->lane[i], memory[i], false);
+                left &= ~(UINT32_C(1) << i);
+            }
+            seen[i] = now;
+        }
+        traffic_count_atomic(&runner->counters.global_atomic, &tried, sizeof(uint32_t), true);
+    }
+}
+
 static void run_atomic(struct warp *warp, const struct op *op)
 {
     const struct atomic_detail *detail = op->detail;
+    const bool by_loop = detail->bytes == 2 && detail->count == 1;
+    uint8_t *memories[LANES];
     const unsigned bytes = detail->bytes * detail->count;
     struct touched touched = {0};
     bool any_shared = false;
@@ -207,17 +251,24 @@ static void run_atomic(struct warp *warp, const struct op *op)
         } else if (memory != NULL && space == PTX_SHARED) {
             any_shared = true;
         } else if (memory != NULL) {
+            memories[touched.count] = memory;
             touched.address[touched.count] = address;
             touched.lane[touched.count++] = (uint8_t)lane;
+            if (by_loop)
+                continue;
         }
         run_lane(warp, detail, lane, memory, space == PTX_SHARED);
     }
+    warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
+    if (by_loop)
+        run_halves(warp, detail, &touched, memories);
     warp_look(warp, op, first);
+    if (by_loop)
+        return;
     if (touched.count > 1 && is_joined(detail, warp->active))
         touched.count = 1;
     traffic_count_atomic(&warp->runner->counters.global_atomic, &touched, bytes,
                          detail->atomic == ATOMIC_CAS);
-    warp->runner->counters.shared_atomics += any_shared ? 1 : 0;
 }
 
 static bool is_allowed(enum atomic atomic, enum ptx_type type)
