@@ -51,7 +51,9 @@ static void match_release(struct match *match)
 static const struct key *find_key(const struct key *keys, size_t count, const char *text)
 {
     const struct key wanted = {text, 0};
-    return text[0] == '\0' ? NULL : bsearch(&wanted, keys, count, sizeof keys[0], order_keys);
+    return keys == NULL || text[0] == '\0'
+               ? NULL
+               : bsearch(&wanted, keys, count, sizeof keys[0], order_keys);
 }
 
 /* What the school itself says of the row; NULL: nobody of ours. *other: somebody else whom it says
