@@ -269,24 +269,51 @@ static int find_machine(struct session *s, struct error *err)
 
 /* ---- Terms ------------------------------------------------------------------------------------*/
 
+/* Which commit counts, at what cost. */
+static void write_commit_terms(struct bytes *terms, const struct batch_options *o)
+{
+    char deadline[MOMENT_TEXT_BYTES];
+    if (o->deadline != NULL)
+        bytes_printf(terms, " --deadline %s", moment_text(*o->deadline, deadline));
+    if (o->late != NULL) {
+        bytes_append_text(terms, " --late ");
+        late_policy_write(terms, o->late);
+    }
+    if (o->tag_pattern != NULL)
+        bytes_printf(terms, " --tag %s", o->tag_pattern);
+    if (o->choice == REPO_TIP)
+        bytes_append_text(terms, " --head");
+    if (o->pushes != NULL)
+        bytes_append_text(terms, " --pushed-at");
+    if (o->path != NULL)
+        bytes_printf(terms, " --path %s", o->path);
+}
+
+/* What it is graded by. */
+static void write_machine_terms(struct bytes *terms, const struct batch_options *o)
+{
+    const struct machine_options *machine = &o->machine;
+    char name[ARCH_NAME_BYTES];
+    for (size_t i = 0; i < machine->arch_count; ++i)
+        bytes_printf(terms, "%s%s", i == 0 ? " --arch " : ",",
+                     arch_name(machine->archs[i], "sm_", name));
+    if (strcmp(machine->executor, "auto") != 0)
+        bytes_printf(terms, " --executor %s", machine->executor);
+    if (o->elements != 0)
+        bytes_printf(terms, " --elements %zu", o->elements);
+    if (machine->launch_seconds != 0)
+        bytes_printf(terms, " --launch-seconds %u", machine->launch_seconds);
+}
+
 static char *write_terms(const struct batch_options *o)
 {
-    char *terms = NULL, deadline[MOMENT_TEXT_BYTES] = "";
-    struct bytes late = bytes_with_limit(LIMIT_MESSAGE_BYTES);
-    if (o->deadline != NULL)
-        (void)moment_text(*o->deadline, deadline);
-    if (o->late != NULL)
-        late_policy_write(&late, o->late);
-    if (late.failed ||
-        asprintf(&terms, "%s%s%s%s%s%s%s%s%s%s", o->deadline != NULL ? " --deadline " : "",
-                 deadline, o->late != NULL ? " --late " : "", bytes_text(&late),
-                 o->tag_pattern != NULL ? " --tag " : "",
-                 o->tag_pattern != NULL ? o->tag_pattern : "",
-                 o->choice == REPO_TIP ? " --head" : "", o->pushes != NULL ? " --pushed-at" : "",
-                 o->path != NULL ? " --path " : "", o->path != NULL ? o->path : "") < 0)
-        terms = NULL;
-    bytes_release(&late);
-    return terms;
+    struct bytes terms = bytes_with_limit(LIMIT_MESSAGE_BYTES);
+    bytes_append_text(&terms, "");
+    write_commit_terms(&terms, o);
+    write_machine_terms(&terms, o);
+    char *text = terms.failed ? NULL : bytes_take(&terms);
+    bytes_release(&terms);
+    return text;
 }
 
 /* An option that is forgotten changes everybody's grade, and nothing else would say so. */

@@ -1,6 +1,7 @@
 /* batch_open.c - the folder of a batch and its gradebook, before anything is graded. */
 #include "batch_session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,6 +10,26 @@
 
 #include "disk.h"
 #include "number.h"
+
+/* A batch's folder, or one with nothing in it but what a disk or an editor puts there. -1: it
+ * cannot be looked at. */
+static int is_fit(const char *folder)
+{
+    static const char *const own[] = {"gradebook.sqlite", "lock"};
+    for (size_t i = 0; i < COUNT_OF(own); ++i) {
+        AUTO_FREE char *path = path_join(folder, own[i]);
+        if (path == NULL || faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            return path == NULL ? -1 : 1;
+    }
+    DIR *listing = opendir(folder);
+    if (listing == NULL)
+        return -1;
+    bool fit = true;
+    for (struct dirent *entry; fit && (entry = readdir(listing)) != NULL;)
+        fit = entry->d_name[0] == '.' || strcmp(entry->d_name, "lost+found") == 0;
+    (void)closedir(listing);
+    return fit;
+}
 
 static int make_folder(struct session *s, struct error *err)
 {
@@ -21,6 +42,15 @@ static int make_folder(struct session *s, struct error *err)
                                      "cannot make the folder %s", folder);
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
         return error_set(err, ERROR_USAGE, "--out %s is not a folder", folder);
+    /* What is not ours is not closed to others: `--out .`, or /tmp as root. */
+    int fit = is_fit(folder);
+    if (fit < 0)
+        return disk_fail(err, folder, "the folder for the results cannot be looked at", errno);
+    if (fit == 0)
+        return error_set(err, ERROR_USAGE,
+                         "--out %s holds other things and no gradebook: a batch keeps its folder "
+                         "to itself and from others (0700), so name a new or an empty one",
+                         folder);
     /* Grades are nobody else's business, whatever the umask was when the folder was made. */
     if (info.st_uid == geteuid() && (info.st_mode & 0077) != 0 && chmod(folder, 0700) != 0)
         return error_set_errno(err, ERROR_INFRASTRUCTURE, "cannot make %s private", folder);

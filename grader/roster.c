@@ -433,7 +433,7 @@ const struct student *roster_find(const struct roster *roster, const char *id)
 
 bool roster_shares_repo(const struct roster *roster, const struct student *student)
 {
-    for (size_t i = 0; i < roster->count; ++i) {
+    for (size_t i = 0; i < roster->count && student->group != NULL; ++i) {
         const struct student *other = &roster->students[i];
         if (other != student && share_group(other, student) &&
             strcmp(other->identity, student->identity) == 0)

@@ -354,9 +354,10 @@ START_TEST(lines_show_the_score_that_counts)
         LIST("s001             graded 68/100 (25 pending; late: 7.5 of 75 taken)",
              "; 1 mark set by hand)", "s005             missing, 3/100 (1 mark set by hand): "));
     run(0, LIST(QUICK),
-        LIST("Other terms than the last time", "--late percent=10\n", "now    no option"));
+        LIST("Other terms than the last time", "--late percent=10 --executor none\n",
+             "now    --executor none"));
     run(0, LIST(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10"),
-        LIST("before no option"));
+        LIST("before --executor none"));
     struct process_result same = BATCH(QUICK, "--deadline", LATE_BY_A_DAY, "--late", "percent=10");
     ck_assert_ptr_null(strstr(bytes_text(&same.output), "Other terms"));
     process_result_release(&same);
@@ -505,6 +506,34 @@ START_TEST(a_folder_is_of_one_lab)
     ck_assert_int_eq(gradebook_set(book, "lab", "another-lab", &err), 0);
     gradebook_close(book);
     run(2, LIST(QUICK), LIST("holds the grades of the lab another-lab"));
+}
+END_TEST
+
+START_TEST(a_folder_with_other_things_is_left_alone)
+{
+    struct stat info;
+    set_up(1, "");
+    ck_assert_int_eq(mkdir(out, 0755), 0);
+    const char *hidden = support_path(out, ".gitignore");
+    testing_write(hidden, "*", 1);
+    run(0, LIST(QUICK), LIST("graded          1")); /* which is nothing */
+    (void)snprintf(out, sizeof out, "%s/shared", school.folder);
+    ck_assert_int_eq(mkdir(out, 0755), 0);
+    testing_write(support_path(out, "notes"), "x", 1);
+    run(2, LIST(QUICK), LIST("holds other things and no gradebook"));
+    ck_assert_int_eq(stat(out, &info), 0);
+    ck_assert_uint_eq(info.st_mode & 0777, 0755);
+    ck_assert_int_ne(access(support_path(out, "lock"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(other_ways_of_grading_are_said)
+{
+    set_up(1, "");
+    run(0, LIST(QUICK), LIST("graded          1"));
+    run(0, LIST(QUICK, "--arch", "sm_75", "--elements", "3000", "--launch-seconds", "9"),
+        LIST("before --executor none\n  now    --arch sm_75 --executor none --elements 3000 "
+             "--launch-seconds 9\n"));
 }
 END_TEST
 
@@ -787,6 +816,8 @@ Suite *suite_cmd_batch(void)
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, another_batch_is_at_work);
     tcase_add_test(tests, a_folder_is_of_one_lab);
+    tcase_add_test(tests, a_folder_with_other_things_is_left_alone);
+    tcase_add_test(tests, other_ways_of_grading_are_said);
     tcase_add_loop_test(tests, a_stray_file_is_said, 0, (int)COUNT_OF(strays));
     suite_add_tcase(suite, tests);
     TCase *stops = tcase_create("stops");
