@@ -100,8 +100,9 @@ static void add_notes(struct bytes *line, const char *warnings)
     }
 }
 
-/* The student's line, with the score that counts. */
-static void say(struct session *s, const struct standing *standing, const char *first)
+/* The student's line, with the score that counts. `unwritten`: why the files are not there. */
+static void say(struct session *s, const struct standing *standing, const char *first,
+                const struct error *unwritten)
 {
     struct bytes line = bytes_with_limit(2 * LIMIT_MESSAGE_BYTES);
     bytes_append_text(&line, first);
@@ -114,11 +115,14 @@ static void say(struct session *s, const struct standing *standing, const char *
     if (first[0] == '\0' && standing->attempt.reason != NULL)
         bytes_printf(&line, ": %s", standing->attempt.reason);
     add_notes(&line, standing->attempt.warnings);
+    if (unwritten->kind != ERROR_NONE)
+        bytes_printf(&line, "; not written: %s", unwritten->text);
     batch_progress_line(&s->progress, standing->student->id, "%s", bytes_text(&line));
     bytes_release(&line);
 }
 
-/* The student's own files at once: whatever happens later, they are there. */
+/* The student's own files at once: whatever happens later, they are there. Where they cannot be
+ * written, the gradebook has what the end of this batch, or the next one, makes them from. */
 static int take_attempt(struct session *s, struct batch_item *item, struct error *err)
 {
     struct attempt *attempt = &item->attempt;
@@ -128,15 +132,15 @@ static int take_attempt(struct session *s, struct batch_item *item, struct error
     int status = gradebook_record(s->book, item->student->id, attempt, err);
     if (status == 0)
         status = read_standing(s, item, &standing, err);
-    if (status == 0)
-        status = exports_write_student(&standing, s->options->lab, s->book, s->options->folder,
-                                       &report, err);
     if (status == 0) {
+        struct error unwritten = {0};
+        (void)exports_write_student(&standing, s->options->lab, s->book, s->options->folder,
+                                    &report, &unwritten);
         s->result->regraded += graded;
         s->result->missing += attempt->outcome == ATTEMPT_MISSING;
         s->result->broken += attempt->outcome == ATTEMPT_BROKEN;
         s->progress.failed += !graded;
-        say(s, &standing, graded ? "graded " : "");
+        say(s, &standing, graded ? "graded " : "", &unwritten);
     }
     problems_release(&report.notes);
     standing_release(&standing);
@@ -156,7 +160,7 @@ static int take_unchanged(struct session *s, const struct batch_item *item, stru
         return 0;
     if (read_standing(s, item, &standing, err) != 0)
         return -1;
-    say(s, &standing, graded ? "unchanged " : "unchanged: ");
+    say(s, &standing, graded ? "unchanged " : "unchanged: ", &(struct error){0});
     standing_release(&standing);
     return 0;
 }

@@ -129,24 +129,35 @@ static int write_canvas(const struct standings *standings, const struct exports_
     return status;
 }
 
+/* One student's folder that cannot be written (it is somebody else's, a link lies there) keeps
+ * nobody else's from being written: the first trouble is said in the end. */
 static int write_students(const struct standings *standings, struct gradebook *book,
                           const char *folder, struct exports_report *report, struct error *err)
 {
     AUTO_FREE char *students = make_students_folder(folder, err);
     if (students == NULL)
         return -1;
-    size_t before = report->files_written;
+    size_t before = report->files_written, failed = 0;
     struct bytes explanations = bytes_with_limit(TABLE_BYTES);
     out_class_explanations_head(&explanations);
-    int status = 0;
-    for (size_t i = 0; i < standings->count && status == 0; ++i)
-        status = write_student(&standings->rows[i], standings->lab, book, students, &explanations,
-                               report, err);
-    if (status == 0 && report->files_written != before)
-        status = folder_sync(students, err);
+    struct error first = {0};
+    for (size_t i = 0; i < standings->count && !first.no_memory; ++i) {
+        struct error own = {0};
+        if (write_student(&standings->rows[i], standings->lab, book, students, &explanations,
+                          report, &own) != 0 &&
+            failed++ == 0)
+            first = own;
+    }
+    int status = report->files_written == before ? 0 : folder_sync(students, err);
     if (status == 0)
         status = keep(&explanations, folder, "explanations.csv", report, err);
     bytes_release(&explanations);
+    if (failed > 1)
+        error_context(&first, "the files of %zu students cannot be written; the first", failed);
+    if (failed > 0 && status == 0) {
+        *err = first;
+        status = -1;
+    }
     return status;
 }
 
@@ -155,10 +166,15 @@ int exports_write(const struct standings *standings, struct gradebook *book,
                   struct error *err)
 {
     size_t before = report->files_written;
-    if (gradebook_put_standings(book, standings, err) != 0 ||
-        write_students(standings, book, options->folder, report, err) != 0 ||
-        write_tables(standings, options->folder, report, err) != 0 ||
-        write_canvas(standings, options, report, err) != 0)
+    struct error students = {0};
+    if (gradebook_put_standings(book, standings, err) != 0)
         return -1;
-    return report->files_written == before ? 0 : folder_sync(options->folder, err);
+    int status = write_students(standings, book, options->folder, report, &students);
+    if (write_tables(standings, options->folder, report, err) != 0 ||
+        write_canvas(standings, options, report, err) != 0 ||
+        (report->files_written != before && folder_sync(options->folder, err) != 0))
+        return -1;
+    if (status != 0)
+        *err = students;
+    return status;
 }

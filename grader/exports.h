@@ -26,8 +26,9 @@ struct exports_report {
     struct problems notes; /* of Canvas: who was left out, and why */
 };
 
-/* All of it, and the standings into the gradebook. -1 with *err: what was written until then is
- * whole, and the same call again goes on. */
+/* All of it, and the standings into the gradebook. -1 with *err: what was written is whole, a
+ * student whose folder cannot be written keeps nothing else from being so, and the same call again
+ * writes the rest. */
 int exports_write(const struct standings *standings, struct gradebook *book,
                   const struct exports_options *options, struct exports_report *report,
                   struct error *err);

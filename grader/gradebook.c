@@ -14,20 +14,34 @@
 static const char cannot_grow[] = "the gradebook cannot grow (what it holds is safe)";
 
 /* SQLite keeps errno for some failures, and of others only that there was one. 0: not the disk. */
-static int ask_disk(const struct gradebook *book, int code)
+static int ask_disk(const struct gradebook *book)
 {
     int errno_then = book->db == NULL ? 0 : sqlite3_system_errno(book->db);
     if (disk_explains(errno_then))
         return errno_then;
-    if ((code & 0xFF) == SQLITE_READONLY && access(book->path, W_OK) != 0)
-        return errno;
     int probed = disk_probe(book->path);
     return disk_explains(probed) ? probed : 0;
 }
 
-static int fail_by_disk(struct gradebook *book, int code, const char *words, struct error *err)
+/* Fills *err if the file or one that SQLite keeps beside it may not be written. */
+static bool is_closed(const char *path, struct error *err)
 {
-    int reason = ask_disk(book, code);
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < COUNT_OF(ends); ++i) {
+        AUTO_FREE char *file = NULL;
+        if (asprintf(&file, "%s%s", path, ends[i]) < 0)
+            return error_no_memory(err) != 0;
+        if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
+            return disk_fail(err, file, cannot_grow, errno) != 0;
+    }
+    return false;
+}
+
+static int fail_by_disk(struct gradebook *book, const char *words, struct error *err)
+{
+    if (is_closed(book->path, err))
+        return -1;
+    int reason = ask_disk(book);
     if (reason != 0)
         return disk_fail(err, book->path, cannot_grow, reason);
     int errno_then = book->db == NULL ? 0 : sqlite3_system_errno(book->db);
@@ -48,7 +62,7 @@ int gradebook_fail(struct gradebook *book, int code, struct error *err)
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        return fail_by_disk(book, code, words, err);
+        return fail_by_disk(book, words, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return error_set(err, ERROR_INFRASTRUCTURE,
@@ -189,7 +203,8 @@ static int check_file(const char *path, struct error *err)
 {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        return 0;
+        /* Before SQLite makes more files that nobody may write. */
+        return is_closed(path, err) ? -1 : 0;
     return error_set(err, ERROR_INFRASTRUCTURE,
                      "%s is %s, where the gradebook belongs: move it away, or put the gradebook "
                      "back in its place",

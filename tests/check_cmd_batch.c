@@ -565,9 +565,18 @@ START_TEST(a_stray_file_is_said)
         testing_write(stray, "mine", 4);
     run(3, LIST(QUICK, "--force"), LIST(strays[_i].said));
     ck_assert_int_eq(rmdir(elsewhere), 0); /* nothing is in it */
+    /* It keeps nobody from being graded, and no other file from being written. */
+    if (strncmp(strays[_i].name, "students", 8) == 0) {
+        ck_assert_int_eq(unlink(support_path(out, "grades.csv")), 0);
+        run(3, LIST(QUICK, "--seed", "18"),
+            LIST("s001             graded 75/100", "s002             graded 75/100",
+                 "; not written: ", "2 of 2 students are finished and safe", "but not all of"));
+        assert_in("grades.csv", "\ns002,Student 2,");
+    }
     ck_assert_int_eq(unlink(stray), 0);
     ck_assert_int_eq(rename(away, stray), 0);
-    run(0, LIST(QUICK), LIST("graded          2"));
+    run(0, LIST(QUICK, "--seed", "18"), LIST("graded          2"));
+    assert_in("students/s002/feedback.txt", "seed        18");
 }
 END_TEST
 
