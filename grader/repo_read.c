@@ -224,7 +224,7 @@ static int no_source(const struct reading *reading)
         return repo_work_refuse(
             reading->work, REPO_NO_SOURCE,
             "commit %s has no %s in %s; it has %s: the name has to be the same letter by letter, "
-            "and the folder one of these, or named with --path",
+            "and the folder one of these",
             reading->commit, name, places, search.found);
     if (search.nested[0] != '\0')
         return repo_work_refuse(
