@@ -94,6 +94,11 @@ static int read_files(struct batch_command *c, struct error *err)
         if (refuse_file(&problems, c->pushed_path, err) != 0)
             return -1;
         show_notes(&c->pushes.notes, c->pushed_path);
+        if (c->pushes.foreign_rows > 0)
+            (void)fprintf(stderr, "%s: %s%zu row%s nobody of the roster by `id` or `repo`\n",
+                          c->pushed_path, c->pushes.count == 0 ? "all of its " : "",
+                          c->pushes.foreign_rows,
+                          c->pushes.foreign_rows == 1 ? " names" : "s name");
         c->batch.pushes = &c->pushes;
     }
     if (c->canvas_path != NULL) {

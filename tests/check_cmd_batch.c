@@ -436,6 +436,21 @@ START_TEST(nobody_to_grade_is_said)
 }
 END_TEST
 
+/* Such as of another class, or of this one with the ids spelt otherwise. */
+START_TEST(pushes_of_nobody_are_counted)
+{
+    set_up(1, "");
+    const char *path = support_path(school.folder, "pushes.csv");
+#define PUSH ",0123456789012345678901234567890123456789,@1\n"
+    static const char all[] = "id,commit,time\nS001" PUSH "s002" PUSH;
+    static const char one[] = "id,commit,time\ns001" PUSH "s002" PUSH;
+    testing_write(path, all, sizeof all - 1);
+    run(0, LIST(QUICK, "--pushed-at", path), LIST("all of its 2 rows name nobody of the roster"));
+    testing_write(path, one, sizeof one - 1);
+    run(0, LIST(QUICK, "--pushed-at", path), LIST("pushes.csv: 1 row names nobody of the roster"));
+}
+END_TEST
+
 START_TEST(an_only_column_of_canvas_is_named)
 {
     set_up(1, "");
@@ -821,6 +836,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, an_explanation_that_is_not_read_is_said);
     tcase_add_test(tests, who_left_the_roster_is_said);
     tcase_add_test(tests, nobody_to_grade_is_said);
+    tcase_add_test(tests, pushes_of_nobody_are_counted);
     tcase_add_test(tests, an_only_column_of_canvas_is_named);
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, another_batch_is_at_work);
