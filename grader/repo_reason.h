@@ -46,8 +46,8 @@ enum repo_actor repo_reason_actor(enum repo_reason reason);
 const char *repo_reason_word(enum repo_reason reason);
 bool repo_reason_parse(const char *word, enum repo_reason *ret) MUST_CHECK;
 
-/* What to try, a sentence; "" for REPO_FINE. Borrowed. For what a student can mend, students read it
- * in their feedback, and instructors in the batch's lines. */
+/* What to try, a sentence; "" for REPO_FINE. Borrowed. For what a student can mend, students read
+ * it in their feedback, and instructors in the batch's lines. */
 const char *repo_reason_mend(enum repo_reason reason);
 
 #endif
