@@ -97,7 +97,6 @@ enum reason {
     SPILLS,
     REGISTERS,
     ONCE,
-    JOINED,
     LOOP,
     APART,
     LIBRARY,

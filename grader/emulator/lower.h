@@ -31,6 +31,7 @@ struct lowering {
     uint32_t carry;                            /* the carry flag, a predicate; 0: not used yet */
     uint32_t noted_run; /* the address register that the latest note_run() saw; or UINT32_MAX */
     const struct uniformity *uniformity; /* uniform.c; NULL: nobody has asked */
+    const struct merged *merged;         /* merge.c; the same */
     uint32_t block;                      /* where it stands */
     uint32_t meets;                      /* where lanes meet that part in its block */
 };
@@ -69,6 +70,38 @@ struct uniformity {          /* per register of the function */
 const struct uniformity *uniform_find(struct lowering *lowering); /* NULL: no memory */
 /* The same in all lanes: a register, an address, a number. */
 bool uniform_operand(const struct uniformity *found, const struct ptx_operand *operand);
+/* It computes its results from its operands (and the carry flag), and does nothing else. */
+bool lower_is_computation(const struct ptx_instruction *instruction);
+
+/* alignment.c */
+#define ALIGNMENT_MAX 20
+struct alignment {   /* per register of the function */
+    uint8_t *zeros;  /* low bits that are 0 whatever happens, at most ALIGNMENT_MAX */
+    bool *in_shared; /* an address in shared memory, maybe a generic one */
+};
+/* false: nothing is known, or no memory (then the lowering has failed). */
+bool alignment_find(struct lowering *lowering, struct alignment *ret);
+unsigned alignment_of(const struct alignment *found, const struct ptx_operand *operand);
+bool alignment_is_shared(const struct alignment *found, const struct ptx_operand *operand);
+
+/* merge.c: accesses that are counted together, or not at all. */
+struct merged_access {
+    bool is_merged; /* not counted by itself */
+    uint8_t bytes;  /* of the wide access that is counted where this one stands; 0: none */
+    uint8_t back;   /* where that begins: so many bytes before this one */
+};
+struct merged {
+    struct merged_access *of; /* per instruction of the function; NULL: none is merged */
+};
+struct merge_detail {
+    enum address_kind address;
+    bool is_store;
+    uint8_t bytes;
+    int64_t offset;
+};
+/* Of the instruction that is being lowered, a load or a store. */
+const struct merged_access *merge_find(struct lowering *lowering);
+void merge_count(struct warp *warp, const struct op *op); /* a step; detail: struct merge_detail */
 
 /* lower.c */
 uint32_t lower_slot(struct lowering *lowering, enum width width); /* a new one */

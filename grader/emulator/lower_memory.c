@@ -205,6 +205,33 @@ static bool lower_broadcast(struct lowering *lowering, const struct access *acce
     return true;
 }
 
+/* Accesses that ptxas makes one of: the first of them counts for all. */
+static void lower_merged(struct lowering *lowering, struct access *access, uint32_t base)
+{
+    if ((access->space != PTX_SHARED && access->space != PTX_GLOBAL &&
+         access->space != PTX_GENERIC) ||
+        access->is_strong || access->address == ADDRESS_FRAME)
+        return;
+    const struct merged_access *merged = merge_find(lowering);
+    if (!merged->is_merged)
+        return;
+    access->counted = false;
+    if (merged->bytes == 0)
+        return;
+    struct merge_detail *detail = arena_alloc(lowering->arena, sizeof *detail);
+    if (detail == NULL) {
+        lowering->failed = true;
+        return;
+    }
+    *detail = (struct merge_detail){.address = access->address,
+                                    .is_store = access->is_store,
+                                    .bytes = merged->bytes,
+                                    .offset = access->offset - merged->back};
+    struct op *op = lower_step(lowering, merge_count);
+    op->a = base;
+    op->detail = detail;
+}
+
 static void lower_access(struct lowering *lowering, const struct ptx_instruction *instruction,
                          bool is_store)
 {
@@ -244,6 +271,7 @@ static void lower_access(struct lowering *lowering, const struct ptx_instruction
     const struct ptx_operand *at = &address->children[0];
     access->is_uniform = at->kind == PTX_OPERAND_REGISTER && lowering->invariant[at->index] &&
                          access->address != ADDRESS_FRAME;
+    lower_merged(lowering, access, base);
     struct op *op = lower_step(lowering, choose_handler(lowering, access, base));
     op->a = base;
     op->detail = access;

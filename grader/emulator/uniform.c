@@ -66,14 +66,22 @@ static bool specials_are_common(const struct ptx_instruction *instruction)
     return true;
 }
 
-/* Equal operands give equal results. */
-static bool is_function_of_operands(const struct lowering *lowering,
-                                    const struct ptx_instruction *instruction)
+bool lower_is_computation(const struct ptx_instruction *instruction)
 {
     static void (*const computing[])(struct lowering *, const struct ptx_instruction *) = {
         lower_lane_wise, lower_arithmetic, lower_carry,   lower_extremum, lower_lop3,
         lower_video,     lower_setp,       lower_set,     lower_testp,    lower_logic,
         lower_mov,       lower_cvta,       lower_is_space};
+    for (size_t i = 0; i < COUNT_OF(computing) && instruction->known != NULL; ++i)
+        if (instruction->known->lower == computing[i])
+            return true;
+    return false;
+}
+
+/* Equal operands give equal results. */
+static bool is_function_of_operands(const struct lowering *lowering,
+                                    const struct ptx_instruction *instruction)
+{
     const struct opcode *known = instruction->known;
     if (known == NULL)
         return false;
@@ -83,10 +91,7 @@ static bool is_function_of_operands(const struct lowering *lowering,
     if (known->lower == lower_shuffle) /* from a lane that is the same for all */
         return lower_has(instruction, "idx") && instruction->operand_count > 2 &&
                instruction->operands[2].kind == PTX_OPERAND_INTEGER;
-    for (size_t i = 0; i < COUNT_OF(computing); ++i)
-        if (known->lower == computing[i])
-            return true;
-    return false;
+    return lower_is_computation(instruction);
 }
 
 static void look_at(struct search *search, const struct ptx_instruction *instruction)
