@@ -53,6 +53,13 @@ void criteria_build(struct verdict *verdict, const struct criterion *criterion,
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* Nothing is known about this launch: an earlier one of the same kernel did not end. */
+static bool was_spared(const struct case_outcome *outcome)
+{
+    return outcome->launch != NULL &&
+           strcmp(outcome->launch->fault.kind, RUN_NOT_LAUNCHED_AGAIN) == 0;
+}
+
 /* "right at shift 0, 1 and 7; wrong at 63" over all launches of the kernel that came to an end;
  * nothing, and false, when they all went the same way, or take no scalar. */
 static bool tell_scalars(struct verdict *verdict, const struct criterion *criterion,
@@ -68,18 +75,22 @@ static bool tell_scalars(struct verdict *verdict, const struct criterion *criter
         return false;
     size_t right_count = 0, wrong_count = 0;
     int64_t last_right = 0;
-    char room[2][500];
+    char room[3][500];
     struct bytes right = bytes_in(room[0], sizeof room[0]);
     struct bytes wrong = bytes_in(room[1], sizeof room[1]);
+    struct bytes spared = bytes_in(room[2], sizeof room[2]);
     for (size_t i = 0; i < lab->case_count; ++i) {
-        enum case_status status = input->result->outcomes[i].status;
-        struct bytes *list = status == CASE_EQUAL ? &right : &wrong;
+        const struct case_outcome *outcome = &input->result->outcomes[i];
+        enum case_status status = outcome->status;
+        bool was_run = !was_spared(outcome);
+        struct bytes *list = status == CASE_EQUAL ? &right : was_run ? &wrong : &spared;
         int64_t scalar = input->numbers->cases[i].scalar;
         if (lab->cases[i].kernel != criterion->kernel ||
             (status != CASE_EQUAL && status != CASE_WRONG))
             continue;
         bytes_printf(list, "%s%lld", list->length > 0 ? ", " : "", (long long)scalar);
-        ++*(status == CASE_EQUAL ? &right_count : &wrong_count);
+        right_count += status == CASE_EQUAL;
+        wrong_count += status == CASE_WRONG && was_run;
         last_right = status == CASE_EQUAL ? scalar : last_right;
     }
     if (right_count == 0 || wrong_count == 0)
@@ -89,6 +100,8 @@ static bool tell_scalars(struct verdict *verdict, const struct criterion *criter
     if (right_count == 1 && wrong_count > 1 && last_right != 0)
         bytes_printf(&verdict->message, ": is %lld written into it, in the place of %s?",
                      (long long)last_right, name);
+    if (spared.length > 0)
+        bytes_printf(&verdict->message, "\nIt was not run after that at %s", bytes_text(&spared));
     return true;
 }
 
@@ -108,12 +121,13 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
                       const struct rubric_input *input)
 {
     verdict_set(verdict, MARK_PASSED, "%s", "");
-    size_t wrong = 0, launched = 0;
+    size_t wrong = 0, spared = 0, launched = 0;
     bool out_of_buffer = false;
     for (size_t i = criterion->first_case; i < criterion->first_case + criterion->case_count; ++i) {
         const struct case_outcome *outcome = &input->result->outcomes[i];
         /* A wrong answer outweighs trouble of ours at another launch. */
         launched += outcome->launch != NULL;
+        spared += was_spared(outcome);
         if (outcome->status == CASE_EQUAL || (wrong > 0 && outcome->status != CASE_WRONG))
             continue;
         enum mark_status status = outcome->status == CASE_WRONG     ? MARK_FAILED
@@ -126,9 +140,14 @@ void criteria_numbers(struct verdict *verdict, const struct criterion *criterion
         out_of_buffer = left_a_buffer(outcome);
         verdict->line = outcome->launch != NULL ? outcome->launch->fault.line : 0;
     }
-    if (wrong > 1 && launched > 0)
-        bytes_printf(&verdict->message, "\n(%zu of %zu launches went wrong)", wrong,
+    if (wrong > 1 && launched > 0 && spared < wrong) {
+        bytes_printf(&verdict->message, "\n(%zu of %zu launches went wrong", wrong - spared,
                      criterion->case_count);
+        if (spared > 0)
+            bytes_printf(&verdict->message, "; %zu %s not run after that", spared,
+                         spared == 1 ? "was" : "were");
+        bytes_append_text(&verdict->message, ")");
+    }
     /* The guard is right when another scalar is: what the scalar leads to is not. */
     if (wrong > 0 && tell_scalars(verdict, criterion, input) && out_of_buffer)
         verdict_try(verdict, "%s", criterion->try_next);

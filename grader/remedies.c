@@ -1,6 +1,7 @@
 #include "remedies.h"
 
 #include "base.h"
+#include "run.h"
 
 static const struct {
     const char *kind; /* of struct run_fault, by the emulator or the GPU */
@@ -26,6 +27,8 @@ static const struct {
                   "makes it fail, and leave it in if you like: one that holds costs no mark."},
     {"time out", "Look for a loop whose counter never reaches its end: in the wrong direction, or "
                  "changed inside the loop."},
+    {RUN_NOT_LAUNCHED_AGAIN, "Look for a loop whose counter never reaches its end: in the wrong "
+                             "direction, or changed inside the loop."},
     {"time limit", "Look for a loop whose counter never reaches its end: in the wrong direction, or "
                    "changed inside the loop."},
     {"instruction limit", "Look for a loop whose counter never reaches its end: in the wrong "

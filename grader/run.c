@@ -101,7 +101,7 @@ static int run_one(struct session *session, struct run *run, size_t launch, stru
     struct job_task task = {.kind = JOB_RUN, .launch = (uint32_t)launch};
     struct job_record answer;
     if (hung_before(session, run, launch)) {
-        run_result_set_fault(result, RUN_TIMED_OUT, "time out",
+        run_result_set_fault(result, RUN_TIMED_OUT, RUN_NOT_LAUNCHED_AGAIN,
                              "the kernel was not launched again: an earlier launch of it had not "
                              "finished after %lld s.",
                              (long long)wall_seconds(session));

@@ -79,6 +79,9 @@ enum run_status {
     RUN_LOST,      /* the worker died for no reason that we can pin on the kernel: infrastructure */
 };
 
+/* The kind of fault of a launch that was spared, since an earlier one of its kernel hung. */
+#define RUN_NOT_LAUNCHED_AGAIN "not launched again"
+
 struct run_fault {
     char kind[48];   /* "out of bounds", "misaligned", "uninitialised read", "trap", … */
     char text[1024]; /* the whole sentence, for people */

@@ -54,6 +54,13 @@ static void pick_wrong_twice(void)
     outcome(TINY_CASE_PICK, CASE_WRONG, "first wrong");
     outcome(TINY_CASE_DRAWN, CASE_WRONG, "last wrong");
 }
+static void pick_endless(void)
+{
+    outcome(TINY_CASE_PICK_AGAIN, CASE_WRONG, "does not end");
+    outcome(TINY_CASE_DRAWN, CASE_WRONG, "not launched");
+    (void)snprintf(s.launches[TINY_CASE_DRAWN].fault.kind,
+                   sizeof s.launches[TINY_CASE_DRAWN].fault.kind, "%s", RUN_NOT_LAUNCHED_AGAIN);
+}
 static void pick_skipped_and_lost(void)
 {
     outcome(TINY_CASE_PICK, CASE_SKIPPED, "not run");
@@ -312,6 +319,7 @@ static const struct {
     {twice_wrong, TINY_NUMBERS_PICK, PASSED, ""},
     {pick_wrong_and_lost, TINY_NUMBERS_PICK, FAILED, "first wrong"},
     {pick_wrong_twice, TINY_NUMBERS_PICK, FAILED, "first wrong\n(2 of 3 launches went wrong)"},
+    {pick_endless, TINY_NUMBERS_PICK, FAILED, "does not end\n(1 of 3 launches went wrong; 1 was not run after that)\nThe kernel is right at which 0, and wrong at 7\nIt was not run after that at "},
     {pick_skipped_and_lost, TINY_NUMBERS_PICK, ERROR, "the worker died"},
     {outputs_differ, TINY_NUMBERS_PICK, FAILED, "pick and twice differ at 3 elements"},
     {outputs_differ_from_wrong, TINY_NUMBERS_PICK, PASSED, ""},
