@@ -65,9 +65,32 @@ const char *demangle(const char *symbol, struct demangled *storage)
     return strlen(storage->text) == receiver.length ? storage->text : NULL;
 }
 
+/* Past the parentheses at `p`: "(int*)" and what may follow it, " const" or a second pair, as in
+ * "operator()(int)". Returns where a name goes on with "::", as in "scale(int*)::tile", whose
+ * `tile` is a variable of a function; NULL when nothing of the name comes after them. */
+static const char *skip_parameters(const char *p)
+{
+    static const char *const qualifiers[] = {" const", " volatile", " &&", " &"};
+    while (*p == '(') {
+        int depth = 0;
+        for (; *p != '\0'; ++p) {
+            depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+            if (depth == 0)
+                break;
+        }
+        if (*p == '\0')
+            return NULL;
+        ++p;
+    }
+    for (size_t i = 0; i < COUNT_OF(qualifiers); ++i)
+        if (strncmp(p, qualifiers[i], strlen(qualifiers[i])) == 0)
+            p += strlen(qualifiers[i]);
+    return p[0] == ':' && p[1] == ':' ? p : NULL;
+}
+
 struct name_parts demangle_split(const char *demangled)
 {
-    struct name_parts parts = {.begin = demangled};
+    struct name_parts parts = {.begin = demangled, .whole = demangled};
     int depth = 0;
     const char *end = NULL, *p = demangled;
     for (; *p != '\0'; ++p) {
@@ -81,13 +104,17 @@ struct name_parts demangle_split(const char *demangled)
             parts.is_template = true;
         }
         if (*p == '(' && depth == 0) {
-            if (end == NULL)
-                end = p;
-            break;
+            const char *inner = skip_parameters(p);
+            if (inner == NULL) {
+                if (end == NULL)
+                    end = p;
+                break;
+            }
+            p = inner;
         }
-        if (*p == '<')
+        if (*p == '<' || *p == '{') /* "{lambda(int)#1}" */
             ++depth;
-        else if (*p == '>' && depth > 0)
+        else if ((*p == '>' || *p == '}') && depth > 0)
             --depth;
         else if (depth == 0 && p[0] == ':' && p[1] == ':') {
             parts.begin = p + 2;
@@ -97,12 +124,13 @@ struct name_parts demangle_split(const char *demangled)
             ++p;
         } else if (depth == 0 && *p == ' ') {
             /* A template's demangled name begins with its return type. */
-            parts.begin = p + 1;
-            parts.is_template = false;
+            parts.begin = parts.whole = p + 1;
+            parts.in_namespace = parts.is_template = false;
             end = NULL;
         }
     }
     parts.length = (size_t)((end != NULL ? end : p) - parts.begin);
+    parts.whole_length = (size_t)(p - parts.whole);
     return parts;
 }
 

@@ -24,11 +24,14 @@ struct demangled {
 const char *demangle(const char *symbol, struct demangled *storage);
 
 /* The last component of "void ns::decayWide<int>(float const*)": where it begins and how long it
- * is. Parentheses and angle brackets nest ("(anonymous namespace)::k", "k<&f(int)>"). */
+ * is. Parentheses and angle brackets nest ("(anonymous namespace)::k", "k<&f(int)>"); a variable of
+ * a function has the function before it ("decayWide(float const*)::levels"). */
 struct name_parts {
     const char *begin; /* borrowed from the demangled name */
     size_t length;
-    bool in_namespace, is_template;
+    const char *whole; /* "ns::decayWide<int>": without the type before it and parameters behind */
+    size_t whole_length;
+    bool in_namespace, is_template; /* in_namespace: or in a class or a function */
 };
 
 /* Never fails: what is no function's name is one component. */

@@ -40,6 +40,57 @@ START_TEST(row)
 }
 END_TEST
 
+/* What a message calls it: the last component, without template arguments and parameters. */
+static const struct {
+    const char *symbol, *name, *whole;
+    bool in_namespace, is_template;
+} part_rows[] = {
+    {"_Z9decayWidePKfPfm", "decayWide", "decayWide", false, false},
+    {"_Z1kILi3EEvPf", "k", "k<3>", false, true},
+    {"_ZN33_GLOBAL__N__214e2b58_4_a_cu_saxpy6hiddenEPi", "hidden", "(anonymous namespace)::hidden",
+     true, false},
+    {"_ZN3lab5applyIZNS_2goEPiEUliE0_EEvT_S1_", "apply",
+     "lab::apply<lab::go(int*)::{lambda(int)#2}>", true, true},
+    {"_ZZ9sharedOobPKiPiE4part", "part", "sharedOob(int const*, int*)::part", true, false},
+    {"_ZZ9sharedOobPKiPiE4part_0", "part", "sharedOob(int const*, int*)::part", true, false},
+    {"_ZZ4tmplILi4EEvPiE4tile", "tile", "tmpl<4>(int*)::tile", true, false},
+    {"_ZZN3lab4tmplIfLi4EEEvPT_E4tile", "tile", "lab::tmpl<float, 4>(float*)::tile", true, false},
+    {"_ZZN33_GLOBAL__N__214e2b58_4_a_cu_saxpy6hiddenEPiE4tile", "tile",
+     "(anonymous namespace)::hidden(int*)::tile", true, false},
+    {"_ZZ5outerPFviEE4tile", "tile", "outer(void (*)(int))::tile", true,
+     false}, /* a parameter that is a function */
+    {"_ZZNK5Stage3runEiE4tile", "tile", "Stage::run(int) const::tile", true, false},
+    {"_ZZNKR5Stage3runEiE4tile", "tile", "Stage::run(int) const &::tile", true, false},
+    {"_ZZNK5StageclEiE4tile", "tile", "Stage::operator()(int) const::tile", true, false},
+    {"_ZZZ1kPiENKUlvE_clEvE3buf", "buf", "k(int*)::{lambda()#1}::operator()() const::buf", true,
+     false},
+    {"_ZZN3BoxIiE4stepEvE5table", "table", "Box<int>::step()::table", true, false},
+    {"_ZN3lab5tableE", "table", "lab::table", true, false},
+    {"_ZN33_GLOBAL__N__214e2b58_4_a_cu_saxpy1kIiEEvPT_", "k", "(anonymous namespace)::k<int>", true,
+     true},
+    {"_Z3useIN3lab3RowEEN3lab3RowEPT_", "use", "use<lab::Row>", false, true},
+    {"plain", "plain", "plain", false, false},
+    {"k(int", "k", "k", false, false},
+    {"k(int)::", "", "k(int)::", true, false},
+    {"k(((", "k", "k", false, false},
+    {"f(int)::{lambda()", "{lambda()", "f(int)::{lambda()", true, false},
+    {"", "", "", false, false},
+};
+
+START_TEST(last_component)
+{
+    struct demangled storage;
+    const char *symbol = part_rows[_i].symbol, *name = demangle(symbol, &storage);
+    const struct name_parts parts = demangle_split(name != NULL ? name : symbol);
+    ck_assert_msg(name_parts_equal(&parts, part_rows[_i].name), "%s (%s): \"%.*s\"", symbol,
+                  name != NULL ? name : "plain", (int)parts.length, parts.begin);
+    ck_assert_uint_eq(parts.whole_length, strlen(part_rows[_i].whole));
+    ck_assert(strncmp(parts.whole, part_rows[_i].whole, parts.whole_length) == 0);
+    ck_assert(parts.in_namespace == part_rows[_i].in_namespace);
+    ck_assert(parts.is_template == part_rows[_i].is_template);
+}
+END_TEST
+
 /* "PFvS_S_E" repeats all that came before it, twice: `levels` of them stand for 2^levels names. */
 static void append_doubling(struct bytes *out, unsigned levels)
 {
@@ -104,6 +155,7 @@ Suite *suite_demangle(void)
     TCase *tests = tcase_create("demangle");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, row, 0, COUNT_OF(rows));
+    tcase_add_loop_test(tests, last_component, 0, COUNT_OF(part_rows));
     tcase_add_loop_test(tests, doubling_names_do_not_fill_the_memory, 0, 6);
     tcase_add_loop_test(tests, long_names_keep_their_form, 0, 3);
     tcase_add_loop_test(tests, deep_names_do_not_fill_the_stack, 0, 18);

@@ -3,6 +3,8 @@
 
 #include "demangle.h"
 
+#define KERNEL_NAME_BYTES ((size_t)120) /* of a longer one that much is shown */
+
 uint64_t kernel_function_address(const struct emulator *emulator, const struct ptx_body *body)
 {
     (void)emulator;
@@ -124,28 +126,17 @@ static void place_shared(struct kernel *kernel)
             kernel->shared[i].offset = (uint32_t)((bytes + 15) & ~UINT64_C(15));
 }
 
-/* "void ns::decayWide<4>(float*)" → "ns::decayWide<4>" would be right; people look for the word
- * they wrote, so arguments and a leading result type go. */
+/* "void ns::decayWide<4>(float*)" is `ns::decayWide<4>` to whoever wrote it. */
 static const char *short_name(struct kernel *kernel, const char *symbol)
 {
     struct demangled storage;
     const char *demangled = demangle(symbol, &storage);
-    const char *text = demangled == NULL ? symbol : demangled;
-    size_t length = strlen(text), depth = 0, start = 0;
-    if (demangled != NULL)
-        for (size_t i = 0; i < length; ++i) {
-            if (text[i] == '<')
-                ++depth;
-            else if (text[i] == '>' && depth > 0)
-                --depth;
-            else if (text[i] == ' ' && depth == 0)
-                start = i + 1;
-            else if (text[i] == '(' && depth == 0 && strncmp(text + i, "(anonymous", 10) != 0)
-                length = i;
-        }
-    if (length - start > 120)
-        length = start + 120;
-    return arena_text(&kernel->arena, text + start, length - start);
+    if (demangled == NULL)
+        return arena_text(&kernel->arena, symbol, strnlen(symbol, KERNEL_NAME_BYTES));
+    const struct name_parts parts = demangle_split(demangled);
+    return arena_text(&kernel->arena, parts.whole,
+                      parts.whole_length < KERNEL_NAME_BYTES ? parts.whole_length
+                                                             : KERNEL_NAME_BYTES);
 }
 
 struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *entry,
