@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "csv.h"
 #include "files.h"
 #include "gradebook.h"
 #include "support_school.h"
@@ -466,6 +467,107 @@ START_TEST(an_only_column_of_canvas_is_named)
 }
 END_TEST
 
+/* ---- Day after day ----------------------------------------------------------------------------*/
+
+static void work_on(void)
+{
+    AUTO_FREE char *source = school_source();
+    school_hand_in(&school, 5, source, NULL); /* who had handed in nothing */
+    school_hand_in(&school, 1, "// gone\n", NULL);
+}
+
+static void move_the_source(void)
+{
+    AUTO_FREE char *source = school_source();
+    const struct git_file files[] = {
+        {"registers.cu", "// another\n", 0, GIT_FILE_PLAIN},
+        {"starter/day17-registers/registers.cu", source, 0, GIT_FILE_PLAIN}};
+    support_git_commit(school_repo(&school, 2), files, COUNT_OF(files), NULL);
+}
+
+static void spell_otherwise(void)
+{
+    struct bytes roster = read_out(school.folder, "roster.csv");
+    struct bytes changed = bytes_with_limit((size_t)1 << 20);
+    const char *at = strstr(roster.data, "/s003\n");
+    bytes_append(&changed, roster.data, (size_t)(at - roster.data));
+    bytes_printf(&changed, "/.%s", at);
+    testing_write(school.roster, changed.data, changed.length);
+    bytes_release(&roster);
+    bytes_release(&changed);
+}
+
+/* The last student leaves. */
+static void lose_a_row(void)
+{
+    struct bytes roster = read_out(school.folder, "roster.csv");
+    roster.data[roster.length - 1] = '\0';
+    testing_write(school.roster, roster.data,
+                  (size_t)(strrchr(roster.data, '\n') + 1 - roster.data));
+    bytes_release(&roster);
+}
+
+static const struct {
+    void (*change)(void); /* before the batch */
+    const char *arguments[4];
+} days[] = {
+    {NULL, {NULL}},
+    {work_on, {NULL}},
+    {NULL, {"--deadline", LATE_BY_A_DAY, "--late", "percent=10"}},
+    {move_the_source, {"--path", "starter/day17-registers"}},
+    {spell_otherwise, {"--path", "nosuch", "--head"}},
+    {lose_a_row, {"--deadline", "2023-11-01 12:00 UTC"}},
+    {NULL, {NULL}},
+};
+
+static void assert_same_table(const char *a, const char *b)
+{
+    struct csv one, other;
+    struct problems problems = {0};
+    struct error err = {0};
+    ck_assert_int_eq(csv_read(&one, support_path(a, "grades.csv"), &problems, &err), 0);
+    ck_assert_int_eq(csv_read(&other, support_path(b, "grades.csv"), &problems, &err), 0);
+    ck_assert_uint_eq(one.row_count, other.row_count);
+    for (size_t i = 0; i < one.row_count; ++i)
+        for (size_t j = 0; j < one.rows[0].count; ++j)
+            if (strcmp(csv_cell(&one.rows[0], j), "attempt") != 0)
+                ck_assert_msg(strcmp(csv_cell(&one.rows[i], j), csv_cell(&other.rows[i], j)) == 0,
+                              "%s of %s: %s, afresh %s", csv_cell(&one.rows[0], j),
+                              csv_cell(&one.rows[i], 0), csv_cell(&one.rows[i], j),
+                              csv_cell(&other.rows[i], j));
+    csv_release(&one);
+    csv_release(&other);
+}
+
+/* Whatever changes between two batches, in the end the folder holds what one batch gives. */
+START_TEST(going_on_equals_starting_afresh)
+{
+    set_up(6, "");
+    for (size_t day = 0; day < COUNT_OF(days); ++day) {
+        const char *arguments[8] = {QUICK};
+        char afresh[600], name[64];
+        (void)snprintf(afresh, sizeof afresh, "%s-%zu", out, day);
+        if (days[day].change != NULL)
+            days[day].change();
+        for (size_t i = 0; i < 4 && days[day].arguments[i] != NULL; ++i)
+            arguments[i + 2] = days[day].arguments[i];
+        run(0, arguments, LIST("seed 17"));
+        struct process_result result = school_batch(&school, afresh, arguments);
+        ck_assert_msg(result.exit_code == 0, "%s", bytes_text(&result.error));
+        process_result_release(&result);
+        assert_same_table(out, afresh);
+        for (size_t i = 1; i <= 5; ++i) {
+            (void)snprintf(name, sizeof name, "students/s%03zu/feedback.txt", i);
+            struct bytes one = read_out(out, name), other = read_out(afresh, name);
+            ck_assert_msg(strcmp(bytes_text(&one), bytes_text(&other)) == 0,
+                          "day %zu, %s:\n%s---\n%s", day, name, one.data, other.data);
+            bytes_release(&one);
+            bytes_release(&other);
+        }
+    }
+}
+END_TEST
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
 static const struct {
@@ -838,6 +940,7 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, nobody_to_grade_is_said);
     tcase_add_test(tests, pushes_of_nobody_are_counted);
     tcase_add_test(tests, an_only_column_of_canvas_is_named);
+    tcase_add_test(tests, going_on_equals_starting_afresh);
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, another_batch_is_at_work);
     tcase_add_test(tests, a_folder_is_of_one_lab);
