@@ -124,7 +124,7 @@ START_TEST(one_element_too_far_is_reported)
     char wanted[400];
     (void)snprintf(wanted, sizeof wanted,
                    "decayWide reads past the end of `in`: block 4098, thread 98 (decay.cu:16) read "
-                   "4 bytes at address 0x%llx, 0 bytes after the last element of `in` (4,196,996 "
+                   "4 bytes at address 0x%llx, directly after the last element of `in` (4,196,996 "
                    "bytes)",
                    (unsigned long long)fault->address);
     ck_assert_str_eq(fault->text, wanted);

@@ -262,7 +262,7 @@ static const struct {
     {".func deep () { .local .b8 room[1024]; call deep; ret; }", "call deep;", 32, "stack overflow", "needs more stack", {0}},
     {".func deep () { call deep; ret; }", "call deep;", 1, "stack overflow", "needs more stack", {0}},
     {"", "alloca.u64 %d2, 10000000;", 32, "stack overflow", "needs more stack", {0}},
-    {"", ".local .align 8 .b8 room[40]; st.local.u32 [room+36], 1; st.local.u32 [room+40], 1;", 1, "out of bounds", "0 bytes after the last element of its local memory (40 bytes)", {0}},
+    {"", ".local .align 8 .b8 room[40]; st.local.u32 [room+36], 1; st.local.u32 [room+40], 1;", 1, "out of bounds", "directly after the last element of its local memory (40 bytes)", {0}},
     {"", ".local .align 8 .b8 room[40]; mov.u64 %d2, room; cvta.local.u64 %d2, %d2; st.u32 [%d2+48], 1;", 1, "out of bounds", "at local address 0x30, 8 bytes after the last element of its local memory (40 bytes)", {0}},
     {"", "trap;", 32, "trap", "executes a trap", {0}},
     {"", "brkpt;", 32, "trap", "executes a trap", {0}},

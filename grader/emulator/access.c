@@ -145,7 +145,6 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
                            unsigned lane, unsigned bytes, bool is_store)
 {
     struct place place = {.address = lane_address(warp, op, access, lane)};
-    const uint64_t written = place.address;
     struct runner *runner = warp->runner;
     place.space = settle_space(access->space, &place.address);
     bool inside = false;
@@ -175,11 +174,12 @@ static struct place settle(struct warp *warp, const struct op *op, const struct 
     }
     struct fault_site site = {.op = op,
                               .lane = lane,
-                              .address = written,
+                              .address = place.address,
                               .bytes = bytes,
                               .space = place.space,
                               .is_store = is_store,
-                              .is_constant = access->space == PTX_CONST};
+                              .is_constant = access->space == PTX_CONST,
+                              .is_generic = access->space == PTX_GENERIC};
     if (!inside) {
         fault_access(warp, &site);
         place.fault = true;

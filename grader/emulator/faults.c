@@ -161,8 +161,11 @@ void fault_access(struct warp *warp, const struct fault_site *site)
     struct fault_words words;
     if (!fault_is_in_heap(warp, site) && count_again(warp, beyond, site->op))
         return;
-    fault_describe_access(warp, site, &words);
-    report(warp, site, words.is_freed ? "use after free" : beyond, false, words.what, words.after);
+    struct fault_site meant = *site;
+    fault_find_meant(warp, &meant);
+    fault_describe_access(warp, &meant, &words);
+    report(warp, &meant, words.is_freed ? "use after free" : beyond, false, words.what,
+           words.after);
 }
 
 void fault_leak(struct runner *runner, const struct op *site, uint64_t allocations, uint64_t bytes)

@@ -49,11 +49,20 @@ void known_clear(uint8_t *bits, uint64_t first, uint64_t count);
 struct fault_site {
     const struct op *op;
     unsigned lane;
-    uint64_t address;
+    uint64_t address; /* within the space */
     unsigned bytes;
     enum ptx_space space;
     bool is_store, is_constant; /* is_constant: of the constant space */
+    bool is_generic;            /* the space was found out by the address */
+    unsigned wrapped;           /* fault_meant.c: the address is 2^32 elements of so many bytes too
+                                   high; 0: it is not */
 };
+/* fault_meant.c: which memory an access meant that hit none: fills in space, address, wrapped. */
+void fault_find_meant(const struct warp *warp, struct fault_site *site);
+static inline uint64_t fault_near(const struct fault_site *site) /* where that memory is */
+{
+    return site->address - ((uint64_t)site->wrapped << 32);
+}
 /* fault_words.c */
 struct fault_words { /* the two ends of a sentence about an access */
     char what[256], after[384];
@@ -63,8 +72,25 @@ void fault_place(const struct launch *launch, const struct op *op, struct emulat
                  char *text, size_t room);
 unsigned fault_line(const struct ptx_instruction *instruction); /* in the source, else in the PTX */
 void fault_owner(const struct warp *warp, const struct fault_site *site, char *text, size_t room);
+/* Of a site that fault_find_meant() has looked at. */
 void fault_describe_access(const struct warp *warp, const struct fault_site *site,
                            struct fault_words *ret);
+
+/* fault_things.c: what has a name (a variable in quotes, or words) and a place in a space.
+ * Addresses before the beginning of shared and local memory are negative, as 2^64 less so much. */
+struct fault_thing {
+    char name[96];
+    uint64_t begin, bytes;
+};
+bool fault_is_before(const struct fault_thing *thing, uint64_t address);
+uint64_t fault_distance(const struct fault_thing *thing, uint64_t address); /* 0: inside */
+/* The nearest one; false (NULL): there is none. Static variables and dynamic shared memory; the
+ * allocations of device malloc; regions that the access could have meant. */
+bool fault_nearest_shared(const struct launch *launch, uint64_t address, struct fault_thing *ret);
+bool fault_nearest_allocation(struct heap *heap, uint64_t address, struct fault_thing *ret);
+const struct region *fault_nearest_region(const struct emulator *emulator, uint64_t address,
+                                          bool is_constant);
+void fault_thing_of_region(const struct region *region, struct fault_thing *ret);
 /* What was freed may be meant: else an access that hit nothing is out of bounds. */
 bool fault_is_in_heap(const struct warp *warp, const struct fault_site *site);
 /* The access hit no memory, or one that it may not touch. */
