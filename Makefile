@@ -281,7 +281,7 @@ check-full: check tidy  ## the tests, also sanitized and by clang, and tidy: slo
 	$(Q)$(MAKE) check SANITIZE=address,undefined
 	$(Q)$(MAKE) check CC=clang BUILD=build/clang
 	$(Q)$(MAKE) check SUITES=faults FAULTS=all
-	$(Q)SPILLWAY_TEST_KILLS=100 $(MAKE) check SUITES=cmd_batch
+	$(Q)SPILLWAY_TEST_KILLS=100 $(MAKE) check SUITES=batch_days
 	$(Q)$(MAKE) check-package
 
 # The native twin is compiled as well as the compiler can, and not warned about what it is: int taps.
