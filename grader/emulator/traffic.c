@@ -110,11 +110,10 @@ void traffic_count_atomic(struct traffic_count *count, const struct touched *tou
     if (touched->count == 0)
         return;
     const unsigned unit = bytes < 4 ? 4 : bytes;
-    uint32_t half = 0;
-    for (unsigned i = 0; i < touched->count && is_cas; ++i)
-        half |= (uint32_t)(touched->address[i] / (LINE / 2) & 1) << i;
-    const uint32_t all = FULL_MASK >> (LANES - touched->count);
+    uint32_t halves[2] = {0};
+    for (unsigned i = 0; i < touched->count && i < LANES; ++i)
+        halves[is_cas ? touched->address[i] / (LINE / 2) % 2 : 0] |= UINT32_C(1) << i;
     count->requests += 1;
     count->sectors +=
-        sectors_by_turns(touched, half, unit) + sectors_by_turns(touched, all & ~half, unit);
+        sectors_by_turns(touched, halves[0], unit) + sectors_by_turns(touched, halves[1], unit);
 }
