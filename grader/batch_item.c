@@ -150,6 +150,20 @@ static bool cutoff_of(const struct batch *batch, const struct student *student, 
     return true;
 }
 
+/* After which moment a hand-in is late, and after which that costs something. */
+static void set_due(const struct batch *batch, const struct student *student,
+                    struct repo_request *request)
+{
+    const struct late_policy none = late_policy_none();
+    const struct late_policy *policy = batch->options->late != NULL ? batch->options->late : &none;
+    struct moment deadline, free_end;
+    request->has_due = student_deadline(student, batch->options->deadline, &deadline);
+    if (!request->has_due)
+        return;
+    request->due_s = moment_plus(deadline, policy->grace_s).unix_s;
+    request->free_s = late_free_end(policy, &deadline, &free_end) ? free_end.unix_s : INT64_MAX;
+}
+
 static struct repo_push *pushes_of(const struct batch *batch, const struct student *student,
                                    size_t *count)
 {
@@ -172,9 +186,9 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
 {
     const struct batch_options *options = batch->options;
     const struct repo_wanted wanted[FILE_COUNT] = {
-        [SOURCE] = {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES},
-        [ANSWERS] = {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES},
-        [EXPLANATION] = {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES},
+        [SOURCE] = {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES, false},
+        [ANSWERS] = {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false},
+        [EXPLANATION] = {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES, true},
     };
     struct moment cutoff = {0};
     char cutoff_text[MOMENT_TEXT_BYTES] = "", known_settings[DIGEST_HEX_BYTES];
@@ -189,7 +203,7 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
     bool known = !options->force &&
                  word_of_key(item->known_key, 1, known_settings, sizeof known_settings) &&
                  strcmp(known_settings, batch->settings) == 0;
-    const struct repo_request request = {
+    struct repo_request request = {
         .address = item->student->location,
         .cache = cache,
         .ref = item->student->ref,
@@ -208,6 +222,7 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
         .wanted_count = COUNT_OF(wanted),
         .known_state = known ? item->known_state : NULL,
     };
+    set_due(batch, item->student, &request);
     return repo_fetch(fetcher, &request, answer, err);
 }
 

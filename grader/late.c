@@ -345,3 +345,14 @@ bool late_end(const struct late_policy *policy, const struct moment *deadline, s
     *ret = moment_plus(moment_plus_days(*deadline, policy->most_days), policy->grace_s);
     return true;
 }
+
+bool late_free_end(const struct late_policy *policy, const struct moment *deadline,
+                   struct moment *ret)
+{
+    if (policy->kind == LATE_FREE || policy->per_day == 0)
+        return late_end(policy, deadline, ret);
+    bool ends = policy->most_days >= 0 && policy->most_days < policy->slack_days;
+    *ret = moment_plus(moment_plus_days(*deadline, ends ? policy->most_days : policy->slack_days),
+                       policy->grace_s);
+    return true;
+}

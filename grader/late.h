@@ -67,6 +67,11 @@ void late_judge(struct late *ret, const struct late_policy *policy, const struct
  */
 bool late_end(const struct late_policy *policy, const struct moment *deadline, struct moment *ret);
 
+/* Until this moment being late costs nothing: the deadline, slack and grace; without a price the
+ * last day. False: it never costs anything. */
+bool late_free_end(const struct late_policy *policy, const struct moment *deadline,
+                   struct moment *ret);
+
 /* "8.5": LATE_UNITs as a decimal without trailing zeros. Returns `into`. */
 #define LATE_AMOUNT_BYTES 32
 const char *late_amount(int64_t units, char into[LATE_AMOUNT_BYTES]);

@@ -98,12 +98,15 @@ static bool note_policy(char into[41], const struct repo_request *request)
                        request->path == NULL ? "" : request->path);
     (void)bytes_printf(&text, "%d %lld %d\n", request->has_cutoff, (long long)request->cutoff_s,
                        request->has_push_log);
+    (void)bytes_printf(&text, "%d %lld %lld\n", request->has_due, (long long)request->due_s,
+                       (long long)request->free_s);
     for (size_t i = 0; i < request->push_count; ++i)
         (void)bytes_printf(&text, "%s %lld\n", request->pushes[i].commit,
                            (long long)request->pushes[i].unix_s);
     for (size_t i = 0; i < request->wanted_count; ++i)
-        (void)bytes_printf(&text, "%s\n%s\n%zu\n", request->wanted[i].name,
-                           request->wanted[i].family, request->wanted[i].limit);
+        (void)bytes_printf(&text, "%s\n%s\n%zu %d\n", request->wanted[i].name,
+                           request->wanted[i].family, request->wanted[i].limit,
+                           request->wanted[i].unscored);
     bool hashed = !text.failed && hash_text(into, text.data, text.length);
     bytes_release(&text);
     return hashed;
@@ -133,6 +136,9 @@ static int make_task(struct repo_task *task, const struct repo_fetcher *fetcher,
     task->choice = request->choice;
     task->has_cutoff = request->has_cutoff;
     task->has_push_log = request->has_push_log;
+    task->has_due = request->has_due;
+    task->due_s = request->due_s;
+    task->free_s = request->free_s;
     task->cutoff_s = request->cutoff_s;
     task->now_s = request->now_s;
     task->most_bytes = fetcher->options.most_bytes;
@@ -151,6 +157,7 @@ static int make_task(struct repo_task *task, const struct repo_fetcher *fetcher,
                put(task->wanted[i].family, sizeof task->wanted[i].family, wanted->family) &&
                wanted->limit <= LIMIT_SOURCE_BYTES;
         task->wanted[i].limit = wanted->limit;
+        task->wanted[i].unscored = wanted->unscored;
     }
     task->wanted_count = (uint32_t)request->wanted_count;
     if (!fits)

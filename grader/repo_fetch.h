@@ -49,6 +49,7 @@ struct repo_wanted {
     const char *name;   /* "registers.cu" */
     const char *family; /* "starter", "exercises" */
     size_t limit;       /* most bytes, at most LIMIT_SOURCE_BYTES */
+    bool unscored;      /* makes nobody late, and is read from the newest commit in any case */
 };
 
 struct repo_request {
@@ -58,8 +59,12 @@ struct repo_request {
     enum repo_choice choice;
     const char *tag_pattern; /* REPO_LAST_TAG: "submit/…", with * ? [ ] as in a shell */
     bool has_cutoff;
-    int64_t cutoff_s;               /* seconds since 1970; what is later is not chosen */
-    const char *cutoff_text;        /* as shown to people; NULL: UTC */
+    int64_t cutoff_s;        /* seconds since 1970; what is later is not chosen */
+    const char *cutoff_text; /* as shown to people; NULL: UTC */
+    /* What is handed in later is late, and costs something after `free_s` (never before `due_s`). A
+     * late commit with the same graded files as an earlier one counts as that one. */
+    bool has_due;
+    int64_t due_s, free_s;
     const struct repo_push *pushes; /* in order of time; for REPO_LAST better than commits' dates */
     size_t push_count;
     bool has_push_log; /* there is one, though it may not name this student */
@@ -91,6 +96,7 @@ enum repo_flag {
     REPO_FLAG_PATH,        /* the source is not in the folder that the request names */
     REPO_FLAG_TWICE,       /* another source, in a folder that is looked at later */
     REPO_FLAG_TWICE_OTHER, /* the same of another file */
+    REPO_FLAG_EARLIER,     /* other work was in time, but the newest, late one was graded */
     REPO_FLAG_BACKWARDS,   /* a commit is dated before its parent */
     REPO_FLAG_FUTURE,      /* the chosen commit or tag is dated after now */
     REPO_FLAG_REWRITTEN,   /* an earlier fetch saw a tip that is no longer in the history */
@@ -104,6 +110,7 @@ enum repo_flag {
     REPO_FLAG_CRLF,        /* lines end in CR LF: kept as they are, compilers take them */
     REPO_FLAG_COUNT
 };
+#define REPO_FLAG_BYTES 320
 
 /* What the text of REPO_FLAG_PATH begins with. */
 #define REPO_PATH_NOTE "the files were expected in "
@@ -130,9 +137,9 @@ struct repo_answer {
     int32_t commit_offset_s; /* its offset, east of Greenwich */
     uint64_t later; /* commits (or tags, pushes) after the cut-off, which were passed over */
 
-    uint32_t flags;                         /* 1 << enum repo_flag */
-    char flag_text[REPO_FLAG_COUNT][200];   /* a sentence each; "" where not flagged */
-    struct repo_file files[REPO_FILES_MAX]; /* as wanted */
+    uint32_t flags;                                   /* 1 << enum repo_flag */
+    char flag_text[REPO_FLAG_COUNT][REPO_FLAG_BYTES]; /* a sentence each; "" where not flagged */
+    struct repo_file files[REPO_FILES_MAX];           /* as wanted */
 
     uint64_t received_bytes, received_objects;
     unsigned attempts;

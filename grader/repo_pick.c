@@ -266,12 +266,10 @@ static int pick_by_date(struct repo_work *work, git_repository *cache, git_commi
 
 /* ---- By push --------------------------------------------------------------------------------- */
 
-static bool is_on_ref(struct repo_work *work, git_repository *cache, git_commit *tip,
-                      const git_oid *id)
+bool repo_pick_is_on_ref(git_repository *cache, const git_commit *tip, const git_oid *id)
 {
     char name[100], hex[41];
     git_oid kept;
-    (void)work;
     git_oid_tostr(hex, sizeof hex, id);
     (void)snprintf(name, sizeof name, "refs/spillway/tip/%s", hex);
     return git_oid_equal(id, git_commit_id(tip)) ||
@@ -336,7 +334,7 @@ static int pick_by_push(struct repo_work *work, git_repository *cache, git_commi
         git_oid id;
         git_commit *commit = NULL;
         if (git_oid_fromstr(&id, pushes[i].commit) == 0 &&
-            repo_commit_lookup(&commit, cache, &id) == 0 && is_on_ref(work, cache, tip, &id)) {
+            repo_commit_lookup(&commit, cache, &id) == 0 && repo_pick_is_on_ref(cache, tip, &id)) {
             take_push(work, commit, &pushes[i], count - in_time);
             *ret = commit;
             return 0;

@@ -29,5 +29,14 @@ void repo_pick_look_at_future(struct repo_work *work, const git_oid *id, int64_t
 
 /* Of the task's refs, which are tags. *ret stays NULL after a refusal. */
 int repo_pick_tag(struct repo_work *work, git_repository *cache, git_commit **ret);
+/* Calls back for each tag of the task older than the chosen one, the newest first, until `offer`
+ * returns false. */
+void repo_pick_earlier_tags(struct repo_work *work, git_repository *cache,
+                            bool (*offer)(void *context, git_commit *commit, int64_t unix_s,
+                                          const char *ref),
+                            void *context);
+
+/* True for the tip, what leads to it, and tips that the cache has kept. */
+bool repo_pick_is_on_ref(git_repository *cache, const git_commit *tip, const git_oid *id);
 
 #endif

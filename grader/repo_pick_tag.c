@@ -58,6 +58,32 @@ static bool is_later(const struct tagged *a, const struct tagged *b)
     return a->unix_s != b->unix_s ? a->unix_s > b->unix_s : strcmp(a->ref->name, b->ref->name) > 0;
 }
 
+static int order_tags(const void *left, const void *right)
+{
+    return is_later(left, right) ? -1 : 1; /* no two have one name */
+}
+
+void repo_pick_earlier_tags(struct repo_work *work, git_repository *cache,
+                            bool (*offer)(void *context, git_commit *commit, int64_t unix_s,
+                                          const char *ref),
+                            void *context)
+{
+    struct tagged *tags = calloc((size_t)work->task->ref_count + 1, sizeof *tags);
+    size_t count = 0;
+    bool too_deep = false, passed = false, more = true;
+    for (size_t i = 0; tags != NULL && i < work->task->ref_count; ++i)
+        count += read_tag(&tags[count], cache, &work->parts.refs[i], &too_deep);
+    if (tags != NULL)
+        qsort(tags, count, sizeof *tags, order_tags);
+    for (size_t i = 0; i < count; ++i) {
+        if (passed && more)
+            more = offer(context, tags[i].commit, tags[i].unix_s, tags[i].ref->name);
+        passed |= strcmp(tags[i].ref->name, work->reply.ref) == 0;
+        git_commit_free(tags[i].commit);
+    }
+    free(tags);
+}
+
 static void take_tag(struct repo_work *work, const struct tagged *tagged, size_t count)
 {
     char until[REPO_DATE_BYTES], when[REPO_DATE_BYTES], pattern[80] = "";

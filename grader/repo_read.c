@@ -206,6 +206,36 @@ static void search_tree(struct search *search, const git_oid *id, const char *fo
     git_tree_free(tree);
 }
 
+bool repo_blobs_of(struct repo_work *work, git_repository *cache, git_odb *odb, const git_oid *root,
+                   struct repo_blobs *ret)
+{
+    struct reading reading = {.work = work, .cache = cache, .odb = odb};
+    char folders[REPO_FOLDERS_MAX + 1][600], first[600] = "", problem[400];
+    git_oid_cpy(&reading.root, root);
+    memset(ret, 0, sizeof *ret);
+    for (size_t i = 0; i < work->task->wanted_count; ++i) {
+        size_t count = 0;
+        enum looked looked = LOOKED_NOTHING;
+        if (work->task->wanted[i].unscored)
+            continue;
+        if (i > 0)
+            (void)snprintf(folders[count++], sizeof folders[0], "%s", first);
+        count += repo_folders(work->task, i, folders + count);
+        for (size_t k = 0; looked == LOOKED_NOTHING && k < count; ++k) {
+            char path[800];
+            join(path, folders[k], work->task->wanted[i].name);
+            looked = look(&reading, path, false, &ret->ids[i], problem);
+            if (i == 0 && looked == LOOKED_FILE)
+                (void)snprintf(first, sizeof first, "%s", folders[k]);
+        }
+        if (looked == LOOKED_NOTHING)
+            memset(&ret->ids[i], 0, sizeof ret->ids[i]);
+        if (looked != LOOKED_FILE && (i == 0 || looked != LOOKED_NOTHING))
+            return false;
+    }
+    return true;
+}
+
 static int no_source(const struct reading *reading)
 {
     const struct repo_task *task = reading->work->task;
@@ -342,12 +372,14 @@ static int read_wanted(const struct reading *reading, size_t index)
     return 0;
 }
 
-static int read_files(struct reading *reading)
+/* `graded`, `newest`: trees, most often the same. */
+static int read_files(struct reading *reading, const git_oid *graded, const git_oid *newest)
 {
     struct repo_work *work = reading->work;
     int status = 0;
     for (size_t i = 0;
          status == 0 && work->reply.reason == REPO_FINE && i < work->task->wanted_count; ++i) {
+        git_oid_cpy(&reading->root, work->task->wanted[i].unscored ? newest : graded);
         status = read_wanted(reading, i);
         if (i > 0 || status != 0 || work->reply.reason != REPO_FINE)
             continue;
@@ -362,7 +394,7 @@ static int read_files(struct reading *reading)
 int repo_work_read(struct repo_work *work)
 {
     int status = 0;
-    git_commit *commit = NULL;
+    git_commit *commit = NULL, *earlier = NULL;
     git_repository *cache = repo_store_open(work, &status);
     if (cache == NULL)
         return status;
@@ -370,10 +402,13 @@ int repo_work_read(struct repo_work *work)
     status = repo_pick(work, cache, &commit);
     if (commit != NULL && status == 0 && work->reply.reason == REPO_FINE) {
         git_oid_cpy(&reading.root, git_commit_tree_id(commit));
-        (void)git_oid_tostr(reading.commit, sizeof reading.commit, git_commit_id(commit));
-        status = git_repository_odb(&reading.odb, cache) == 0
-                     ? read_files(&reading)
-                     : repo_work_machine(work, "cannot read the cache: %s", repo_git_words());
+        if (git_repository_odb(&reading.odb, cache) == 0) {
+            repo_pick_same(work, cache, reading.odb, commit, &earlier);
+            const git_commit *graded = earlier != NULL ? earlier : commit;
+            (void)git_oid_tostr(reading.commit, sizeof reading.commit, git_commit_id(graded));
+            status = read_files(&reading, git_commit_tree_id(graded), git_commit_tree_id(commit));
+        } else
+            status = repo_work_machine(work, "cannot read the cache: %s", repo_git_words());
     }
     if (work->reply.reason != REPO_FINE) {
         memset(work->reply.files, 0, sizeof work->reply.files);
@@ -382,6 +417,7 @@ int repo_work_read(struct repo_work *work)
         work->reply.flag_text[REPO_FLAG_CUT][0] = '\0';
     }
     git_odb_free(reading.odb);
+    git_commit_free(earlier);
     git_commit_free(commit);
     git_repository_free(cache);
     return status;

@@ -17,7 +17,7 @@
 #include <limits.h>
 
 #define REPO_MAGIC UINT32_C(0x4f504552)
-#define REPO_VERSION 1
+#define REPO_VERSION 2
 
 /* The helper's end of the socket on which it is told what to do. */
 #define REPO_DESCRIPTOR_CONTROL 3
@@ -53,9 +53,9 @@ struct repo_task {
     char tag_pattern[256]; /* REPO_LAST_TAG */
     char policy[41];       /* hash of all else that the answer depends on */
     char known_state[41];  /* "": none */
-    int64_t cutoff_s, now_s;
+    int64_t cutoff_s, now_s, due_s, free_s;
     uint64_t most_bytes, most_objects;
-    uint32_t has_cutoff, has_push_log;
+    uint32_t has_cutoff, has_due, has_push_log;
     uint32_t through_ssh;        /* the descriptor that came along is an ssh's input and output */
     uint32_t redirects;          /* 1: another host may answer in its place (never with a secret) */
     char user[64], secret[1024]; /* for https; secret "": none */
@@ -66,6 +66,7 @@ struct repo_task {
     struct {
         char name[128], family[64];
         uint64_t limit;
+        uint32_t unscored;
     } wanted[REPO_FILES_MAX];
     uint32_t wanted_count;
     uint32_t traits;      /* REPO_READ: as the fetch said */
@@ -109,7 +110,7 @@ struct repo_reply {
     struct repo_reply_file files[REPO_FILES_MAX];
     /* All */
     uint32_t flags;
-    char flag_text[REPO_FLAG_COUNT][200];
+    char flag_text[REPO_FLAG_COUNT][REPO_FLAG_BYTES];
     uint64_t payload_bytes;
 };
 

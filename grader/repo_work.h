@@ -113,6 +113,20 @@ int repo_refs_choose(struct repo_work *work, const struct repo_listing *listing,
  * be freed by git_commit_free(). */
 int repo_pick(struct repo_work *work, git_repository *cache, git_commit **ret);
 
+/* Of a late hand-in (repo_same.c): *earlier is an earlier one with the same graded files, which is
+ * what counts, and the reply is about that one; NULL: there is none. To be freed by
+ * git_commit_free(). */
+void repo_pick_same(struct repo_work *work, git_repository *cache, git_odb *odb,
+                    const git_commit *chosen, git_commit **earlier);
+
+/* The ids of the graded files in a tree, where repo_work_read() finds them (repo_read.c); zero
+ * where there is none. False: there is no source, or something there is no file. */
+struct repo_blobs {
+    git_oid ids[REPO_FILES_MAX];
+};
+bool repo_blobs_of(struct repo_work *work, git_repository *cache, git_odb *odb, const git_oid *root,
+                   struct repo_blobs *ret) MUST_CHECK;
+
 /* The folders in which the task's file number `wanted` is looked for, in order, without slashes at
  * their ends. Returns how many. */
 #define REPO_FOLDERS_MAX 4

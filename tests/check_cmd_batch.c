@@ -198,6 +198,55 @@ START_TEST(a_source_elsewhere_is_said)
 }
 END_TEST
 
+/* The README alone makes nobody late; other work does, and what was in time can still be had. */
+START_TEST(late_and_unchanged_is_in_time)
+{
+    enum { NEXT_NOON = SUPPORT_GIT_DATE + 50000 };
+    char id[48], note[400], roster[3000];
+    batch_set_up(2, "");
+    AUTO_FREE char *source = school_source();
+    AUTO_FREE char *answers = school_answers();
+    AUTO_FREE char *other = NULL;
+    ck_assert_int_gt(asprintf(&other, "%s// finished at last\n", source), 0);
+    const struct git_file same[] = {{.path = "registers.cu", .data = source},
+                                    {.path = "answers.ini", .data = answers},
+                                    {.path = "README.md", .data = "mine\n"}};
+    const struct git_file work[] = {{.path = "registers.cu", .data = other},
+                                    {.path = "answers.ini", .data = answers}};
+    support_git_commit(school_repo(&batch_school, 2), same, 2, id);
+    support_git_commit_at(school_repo(&batch_school, 1), same, COUNT_OF(same), NULL, NEXT_NOON);
+    support_git_commit_at(school_repo(&batch_school, 2), work, COUNT_OF(work), NULL, NEXT_NOON);
+#define LATE QUICK, "--deadline", "2023-11-15 00:00 UTC", "--late", "percent=10"
+    (void)snprintf(note, sizeof note,
+                   "(25 pending; late: 7.5 of 75 taken); note: an earlier commit was in time and "
+                   "was not graded, since the newest counts: %s of 2023-11-14 22:13:20 +00:00 (who "
+                   "keeps the roster can have that one graded instead: its id as `ref`)",
+                   id);
+    batch_expect(0, LIST(LATE),
+                 LIST("s001             graded 75/100 (25 pending)\n", note, "late            1"));
+    batch_assert_in("students/s001/feedback.txt", "the newest hand-in");
+    batch_assert_in("grades.csv", "same graded files as this one of 2023-11-14");
+    batch_assert_in("students/s001/feedback.txt", "handed in   2023-11-14 22:13:20");
+    batch_assert_in("students/s002/feedback.txt", "note        an earlier commit was in time");
+    batch_assert_in("students/s002/feedback.txt", id);
+    batch_assert_in("grades.csv", id);
+    batch_expect(0, LIST(LATE),
+                 LIST("s001             unchanged 75/100 (25 pending)\n",
+                      "s002             unchanged 68/100 (25 pending; late"));
+    /* A day more for the one; and what was in time, as the note says. */
+    static const char columns[] = "id,name,email,repo,extension_hours,ref\n";
+    (void)snprintf(roster, sizeof roster, "%ss002,B,b@example.org,%s,24,\n", columns,
+                   school_repo(&batch_school, 2));
+    testing_write(batch_school.roster, roster, strlen(roster));
+    batch_expect(0, LIST(LATE), LIST("s002             graded 75/100 (25 pending)\n"));
+    (void)snprintf(roster, sizeof roster, "%ss002,B,b@example.org,%s,,%s\n", columns,
+                   school_repo(&batch_school, 2), id);
+    testing_write(batch_school.roster, roster, strlen(roster));
+    batch_expect(0, LIST(LATE), LIST("s002             graded 75/100 (25 pending)\n"));
+    batch_assert_in("grades.csv", "the commit that the roster names");
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_not_graded_again)
 {
     batch_set_up(STUDENTS, "");
@@ -481,6 +530,8 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, feedback_is_published_only_when_asked);
     tcase_add_loop_test(tests, who_shares_a_repo_has_a_folder_each, 0, (int)COUNT_OF(spellings));
     tcase_add_test(tests, a_source_elsewhere_is_said);
+    tcase_add_test(tests, late_and_unchanged_is_in_time);
+    tcase_add_test(tests, late_and_unchanged_is_in_time);
     tcase_add_test(tests, what_has_not_changed_is_not_graded_again);
     tcase_add_test(tests, some_can_be_picked);
     tcase_add_test(tests, trouble_is_apart_and_tried_again);

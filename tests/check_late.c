@@ -229,6 +229,39 @@ START_TEST(the_end_is_when_nothing_counts)
 }
 END_TEST
 
+/* The last moment that costs nothing, and the next one. */
+START_TEST(free_until_it_costs)
+{
+    static const struct {
+        const char *policy, *end; /* NULL: never costs anything */
+    } rows[] = {
+        {"percent=10", "2026-03-28 23:59"},
+        {"points=5,grace=10min", "2026-03-29 00:09"},
+        {"percent=10,slack=1,grace=10min", "2026-03-30 00:09"}, /* over the clocks' change */
+        {"percent=10,slack=3,days=2", "2026-03-30 23:59"},
+        {"percent=0,days=2", "2026-03-30 23:59"},
+        {"days=1", "2026-03-29 23:59"},
+        {"none", NULL},
+    };
+    struct error err = {0};
+    struct late_policy policy;
+    struct late late;
+    struct moment deadline = at("2026-03-28 23:59 Europe/Berlin"), end;
+    ck_assert_int_eq(late_policy_parse(&policy, rows[_i].policy, &err), 0);
+    ck_assert_int_eq(late_free_end(&policy, &deadline, &end), rows[_i].end != NULL);
+    if (rows[_i].end == NULL)
+        return;
+    char text[60];
+    (void)snprintf(text, sizeof text, "%s Europe/Berlin", rows[_i].end);
+    ck_assert_int_eq(end.unix_s, at(text).unix_s);
+    late_judge(&late, &policy, &deadline, 0, &end, 50);
+    ck_assert_int_eq(late.score, 50);
+    end = moment_plus(end, 1);
+    late_judge(&late, &policy, &deadline, 0, &end, 50);
+    ck_assert_int_lt(late.score, 50);
+}
+END_TEST
+
 Suite *suite_late(void)
 {
     Suite *suite = suite_create("late");
@@ -241,6 +274,7 @@ Suite *suite_late(void)
     tcase_add_loop_test(tests, policies_are_kept, 0, COUNT_OF(policies));
     tcase_add_loop_test(tests, what_is_no_policy, 0, COUNT_OF(refused));
     tcase_add_test(tests, the_end_is_when_nothing_counts);
+    tcase_add_loop_test(tests, free_until_it_costs, 0, 7);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -480,6 +480,200 @@ START_TEST(a_pushed_commit_that_is_gone)
 }
 END_TEST
 
+/* ---- Late, and unchanged ----------------------------------------------------------------------
+ */
+
+/* Everything until day 20 counts; later than day 3 is late, later than day 4 costs something. */
+static struct repo_request late_request(void)
+{
+    struct repo_request request = request_until(20);
+    request.has_due = true;
+    request.due_s = noon(3);
+    request.free_s = noon(4);
+    return request;
+}
+
+#define UNCHANGED "has the same graded files as this one of 2026-01-0"
+
+/* Days of commits: a letter is the source's content, '.' a commit of the README alone. */
+START_TEST(late_and_unchanged)
+{
+    NEEDS_GIT;
+    static const struct {
+        const char *work; /* from day 1 on; ' ': no commit on that day */
+        const char *content;
+        int day; /* on which the counted one was handed in */
+        const char *chosen;
+        const char *earlier; /* part of the note on an earlier commit; NULL: none */
+    } rows[] = {
+        {"a  ..", "a", 1, UNCHANGED "1", NULL}, /* the README alone */
+        {"ab  .", "b", 2, UNCHANGED "2", NULL}, /* not an older one */
+        {"a. .", "a", 2, UNCHANGED "2", NULL},  /* the newest in time */
+        {"a   b", "b", 5, "the newest commit", "was in time"},
+        {"a   b.", "b", 5, UNCHANGED "5", "was in time"},
+        {"a  b .", "b", 4, UNCHANGED "4", NULL}, /* late at no cost */
+        {"a  b c", "c", 6, "the newest commit", "would have cost nothing"},
+        {"a   ba", "a", 1, UNCHANGED "1", NULL},               /* taken back */
+        {"ab  a", "a", 5, "the newest commit", "was in time"}, /* b was in time, a is not b */
+        {"    b.", "b", 5, UNCHANGED "5", NULL},               /* nothing in time */
+        {"a .", "a", 3, "the newest commit", NULL},            /* in time */
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); ++i) {
+        char where[40], id[41] = "";
+        (void)snprintf(where, sizeof where, "late-%zu", i);
+        (void)snprintf(folder, sizeof folder, "%s", repos_in(where));
+        repos_init(folder);
+        for (int day = 1; rows[i].work[day - 1] != '\0'; ++day) {
+            const char content[] = {rows[i].work[day - 1], '\0'};
+            if (content[0] == '.')
+                repos_commit(folder, "README.md", on(day), on(day));
+            else if (content[0] != ' ')
+                commit(content, day);
+            if (day <= 3 && content[0] != ' ')
+                repos_id(folder, "HEAD", id);
+        }
+        struct repo_request request = late_request();
+        struct repo_answer answer = expect(&request, rows[i].content, rows[i].chosen,
+                                           rows[i].earlier == NULL ? 0 : FLAG(EARLIER));
+        ck_assert_msg(answer.unix_s == noon(rows[i].day), "row %zu: %s", i, answer.chosen);
+        ck_assert_int_eq(answer.commit_s, answer.unix_s);
+        ck_assert_int_eq(answer.source, REPO_TIME_COMMIT);
+        const char *note = answer.flag_text[REPO_FLAG_EARLIER];
+        if (rows[i].earlier != NULL)
+            ck_assert_msg(strstr(note, rows[i].earlier) != NULL && strstr(note, "`ref`") != NULL &&
+                              note[strlen(note) - 1] == ')',
+                          "row %zu: %s", i, note);
+        if (rows[i].earlier != NULL && strcmp(rows[i].earlier, "was in time") == 0)
+            ck_assert_msg(strstr(note, id) != NULL, "row %zu: %s", i, note);
+        repo_answer_release(&answer);
+        /* The newest, whenever it was made, is judged by the same rule; where nothing is late, the
+         * newest is graded. */
+        request.choice = REPO_TIP;
+        answer = repos_fetch(&request);
+        ck_assert_msg(answer.unix_s == noon(rows[i].day), "row %zu: %s", i, answer.chosen);
+        repo_answer_release(&answer);
+        request = request_until(20);
+        expect_only(&request, rows[i].content, "the newest commit", 0);
+    }
+}
+END_TEST
+
+/* Each of these makes a late commit other work, or leaves it the same. */
+START_TEST(what_is_the_same_work)
+{
+    NEEDS_GIT;
+    struct repo_request request = late_request();
+    commit("one", 1);
+    repos_commit(folder, "answers.ini", "lab = x", on(6));
+    expect_only(&request, "one", "the newest commit", FLAG(EARLIER));
+    request.due_s = request.free_s = noon(6);
+    /* explain.md costs nobody anything, and is the newest one's. */
+    const struct repo_wanted wanted[] = {
+        request.wanted[0], request.wanted[1], {"explain.md", "exercises", 1000, true}};
+    request.wanted = wanted;
+    request.wanted_count = COUNT_OF(wanted);
+    repos_commit(folder, "explain.md", "why", on(8));
+    struct repo_answer answer = expect(&request, "one", UNCHANGED "6", 0);
+    ck_assert_str_eq(bytes_text(&answer.files[1].content), "lab = x");
+    ck_assert_str_eq(bytes_text(&answer.files[2].content), "why");
+    repo_answer_release(&answer);
+    /* Into another folder, byte by byte the same. */
+    repos_git(folder, NULL, "rm", "-q", "--cached", REPOS_SOURCE, NULL);
+    AUTO_FREE char *top = path_join(folder, REPOS_SOURCE);
+    ck_assert_int_eq(unlink(top), 0);
+    repos_commit(folder, "starter/" REPOS_LAB "/" REPOS_SOURCE, "one", on(9));
+    answer = expect(&request, "one", UNCHANGED "6", 0);
+    ck_assert_str_eq(answer.files[0].path, REPOS_SOURCE);
+    repo_answer_release(&answer);
+    /* The name of a link is not the file. */
+    ck_assert_int_eq(symlink("starter/" REPOS_LAB "/" REPOS_SOURCE, top), 0);
+    repos_commit(folder, "README.md", "linked", on(10));
+    answer = repos_fetch(&request);
+    ck_assert_int_eq(answer.unix_s, noon(10));
+    ck_assert(strstr(answer.files[0].problem, "symbolic link") != NULL);
+    repo_answer_release(&answer);
+}
+END_TEST
+
+/* Rewritten after the deadline: what was in time is not on the branch any more, and a commit's date
+ * is its author's word. A push log knows. */
+START_TEST(late_and_rewritten)
+{
+    NEEDS_GIT;
+    commit("zero", 1);
+    commit("one", 2);
+    const struct repo_push before = push_of("HEAD", 2);
+    struct repo_request request = late_request();
+    expect_only(&request, "one", "the newest commit", 0); /* the cache keeps it */
+    repos_git(folder, on(6), "commit", "-q", "--amend", "-m", "reworded", NULL);
+    struct repo_answer answer =
+        expect(&request, "one", "the newest commit", FLAG(REWRITTEN) | FLAG(EARLIER));
+    ck_assert_int_eq(answer.unix_s, noon(6));
+    repo_answer_release(&answer);
+    const struct repo_push pushes[] = {before, push_of("HEAD", 7)};
+    request.pushes = pushes;
+    request.push_count = COUNT_OF(pushes);
+    request.has_push_log = true;
+    answer = expect(&request, "one", UNCHANGED "2", FLAG(REWRITTEN));
+    ck_assert_str_eq(answer.commit, before.commit);
+    ck_assert_int_eq(answer.unix_s, noon(2));
+    ck_assert_int_eq(answer.source, REPO_TIME_PUSH);
+    repo_answer_release(&answer);
+}
+END_TEST
+
+/* Dated in time, all of it: when it arrived is what counts. */
+START_TEST(late_and_unchanged_by_push)
+{
+    NEEDS_GIT;
+    commit("one", 1);
+    commit("two", 1);
+    repos_commit(folder, "README.md", "x", on(1));
+    repos_commit(folder, "README.md", "y", on(1));
+    const struct repo_push pushes[] = {push_of("HEAD~3", 2), push_of("HEAD~2", 6),
+                                       push_of("HEAD~1", 7), push_of("HEAD", 8)};
+    struct repo_request request = late_request();
+    request.pushes = pushes;
+    request.push_count = COUNT_OF(pushes);
+    request.has_push_log = true;
+    struct repo_answer answer = expect(&request, "two", UNCHANGED "6", FLAG(EARLIER));
+    ck_assert_int_eq(answer.unix_s, noon(6));
+    ck_assert_int_eq(answer.source, REPO_TIME_PUSH);
+    ck_assert_ptr_nonnull(strstr(answer.flag_text[REPO_FLAG_EARLIER], pushes[0].commit));
+    repo_answer_release(&answer);
+    request.due_s = request.free_s = noon(6);
+    expect_only(&request, "two", UNCHANGED "6", 0);
+}
+END_TEST
+
+START_TEST(late_and_unchanged_by_tag)
+{
+    NEEDS_GIT;
+    static const struct {
+        int day;
+        const char *tag;
+    } late[] = {{6, "submit/b"}, {7, "submit/c"}};
+    commit("one", 1);
+    repos_git(folder, on(2), "tag", "-a", "-m", "x", "submit/a", NULL);
+    repos_commit(folder, "README.md", "x", on(1)); /* dated in time, tagged late */
+    for (size_t i = 0; i < COUNT_OF(late); ++i)
+        repos_git(folder, on(late[i].day), "tag", "-a", "-m", "x", late[i].tag, NULL);
+    struct repo_request request = late_request();
+    request.choice = REPO_LAST_TAG;
+    request.tag_pattern = "submit/*";
+    struct repo_answer answer = expect(&request, "one", UNCHANGED "2", 0);
+    ck_assert_str_eq(answer.ref, "refs/tags/submit/a");
+    ck_assert_int_eq(answer.source, REPO_TIME_TAG);
+    ck_assert_int_eq(answer.unix_s, noon(2));
+    repo_answer_release(&answer);
+    commit("two", 1);
+    repos_git(folder, on(8), "tag", "-a", "-m", "x", "submit/d", NULL);
+    answer = expect(&request, "two", "tag submit/d", FLAG(EARLIER));
+    ck_assert_int_eq(answer.unix_s, noon(8));
+    repo_answer_release(&answer);
+}
+END_TEST
+
 /* ---- State ------------------------------------------------------------------------------------
  */
 
@@ -489,7 +683,7 @@ START_TEST(what_changes_the_state)
     commit("one", 1);
     repos_commit(folder, "elsewhere/" REPOS_SOURCE, "two", on(2));
     const struct repo_push pushes[] = {push_of("HEAD", 2)};
-    struct repo_request base = request_until(3), variants[8];
+    struct repo_request base = request_until(3), variants[10];
     for (size_t i = 0; i < COUNT_OF(variants); ++i)
         variants[i] = base;
     variants[0].cutoff_s -= 1;
@@ -501,6 +695,8 @@ START_TEST(what_changes_the_state)
     variants[5].has_cutoff = false;
     variants[6].has_push_log = true;
     variants[7].wanted_count = 1;
+    variants[8].has_due = true;
+    variants[9].free_s = 1;
     struct repo_answer first = repos_fetch(&base);
     for (size_t i = 0; i < COUNT_OF(variants); ++i) {
         variants[i].known_state = first.state;
@@ -540,6 +736,11 @@ Suite *suite_repo_pick(void)
     tcase_add_test(tests, tags_of_no_commit);
     tcase_add_test(tests, the_push_log_knows_better);
     tcase_add_test(tests, a_pushed_commit_that_is_gone);
+    tcase_add_test(tests, late_and_unchanged);
+    tcase_add_test(tests, what_is_the_same_work);
+    tcase_add_test(tests, late_and_rewritten);
+    tcase_add_test(tests, late_and_unchanged_by_push);
+    tcase_add_test(tests, late_and_unchanged_by_tag);
     tcase_add_test(tests, what_changes_the_state);
     suite_add_tcase(suite, tests);
     return suite;

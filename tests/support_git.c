@@ -54,6 +54,12 @@ static void add(git_repository *repository, git_index *index, const struct git_f
 
 void support_git_commit(const char *path, const struct git_file *files, size_t count, char id[48])
 {
+    support_git_commit_at(path, files, count, id, SUPPORT_GIT_DATE);
+}
+
+void support_git_commit_at(const char *path, const struct git_file *files, size_t count,
+                           char id[48], int64_t unix_s)
+{
     git_repository *repository = open_repository(path);
     git_index *index = NULL;
     git_tree *tree = NULL;
@@ -66,7 +72,7 @@ void support_git_commit(const char *path, const struct git_file *files, size_t c
         add(repository, index, &files[i]);
     CHECKED(git_index_write_tree(&tree_id, index));
     CHECKED(git_tree_lookup(&tree, repository, &tree_id));
-    CHECKED(git_signature_new(&somebody, "A Student", "student@example.org", 1700000000, 0));
+    CHECKED(git_signature_new(&somebody, "A Student", "student@example.org", unix_s, 0));
     bool first = git_revparse_single(&parent, repository, "HEAD") != 0;
     const git_commit *parents[] = {(const git_commit *)parent};
     CHECKED(git_commit_create(&commit_id, repository, "HEAD", somebody, somebody, NULL, "work",

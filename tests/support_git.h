@@ -18,6 +18,10 @@ void support_git_init(const char *path, bool bare);
 /* Commits exactly these files on main; writes no working tree. `id` (may be NULL) gets the hex id.
  */
 void support_git_commit(const char *path, const struct git_file *files, size_t count, char id[48]);
+/* The same, dated; the others are of SUPPORT_GIT_DATE. */
+#define SUPPORT_GIT_DATE INT64_C(1700000000) /* 2023-11-14 22:13:20 UTC */
+void support_git_commit_at(const char *path, const struct git_file *files, size_t count,
+                           char id[48], int64_t unix_s);
 
 /* An annotated tag of a revision. */
 void support_git_tag(const char *path, const char *name, const char *revision);

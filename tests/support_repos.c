@@ -135,8 +135,8 @@ void repos_plain(const char *folder)
 struct repo_request repos_request(const char *address)
 {
     static const struct repo_wanted wanted[] = {
-        {REPOS_SOURCE, "starter", LIMIT_SOURCE_BYTES},
-        {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES},
+        {REPOS_SOURCE, "starter", LIMIT_SOURCE_BYTES, false},
+        {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false},
     };
     static char *cache;
     free(cache);
