@@ -4,11 +4,7 @@
 
 #include "commands.h"
 
-#include <ctype.h>
-
-#include "demangle.h"
 #include "emulator/caps.h"
-#include "emulator/ptx.h"
 #include "files.h"
 #include "process.h"
 #include "text.h"
@@ -18,7 +14,8 @@ static const char usage[] =
     "                        [--arg ARG]… [OPTION]…\n"
     "\n"
     "Runs a kernel on the CPU and reports accesses out of bounds, misaligned, or to\n"
-    "memory that was never written, by source line, block and thread. Needs no GPU.\n"
+    "memory that was never written, by source line, block and thread, and says what\n"
+    "to try. Needs no GPU.\n"
     "\n"
     "  --entry NAME         the kernel, as in the PTX or as in the source\n"
     "  --grid X[,Y,Z]       blocks\n"
@@ -43,70 +40,17 @@ static const char usage[] =
     "prints\n"
     "  arg1: 0.5 1 1.5 2\n"
     "\n"
+    "Lines are those of the source if the PTX was made with -lineinfo. Two arrays\n"
+    "side by side in shared memory, or in a thread's own (local) memory, are not told\n"
+    "apart: an index may run from one into the other. PTX made with -G is not\n"
+    "optimised and shows more; what it reads of unset local variables is a warning,\n"
+    "since it copies padding, and words of which it sets some bits.\n"
+    "\n"
     "Arguments count from 0. Exit status: 0 done, 2 usage, 3 the file cannot be read\n"
     "or holds something that the emulator does not run, 4 the kernel faulted or did\n"
     "not end.\n";
 
 #define PRINT_BYTES_MAX ((size_t)1 << 30)
-
-/* "void ns::scale<float>(float*)" is found as `scale` and as `ns::scale`. */
-static bool is_called(const char *symbol, const char *name)
-{
-    struct demangled storage;
-    const char *demangled = demangle(symbol, &storage);
-    if (demangled == NULL)
-        return false;
-    const struct name_parts parts = demangle_split(demangled);
-    const size_t length = strlen(name), before = (size_t)(parts.begin - demangled);
-    if (name_parts_equal(&parts, name))
-        return true;
-    if (length <= parts.length || length > before + parts.length)
-        return false;
-    const char *whole = parts.begin + parts.length - length;
-    return memcmp(whole, name, length) == 0 &&
-           (isalpha((unsigned char)name[0]) || name[0] == '_') &&
-           (whole == demangled || whole[-1] == ' ' || whole[-1] == ':');
-}
-
-/* The entry that is meant: by symbol, else by its name in the source, else the only one. */
-static const char *choose_entry(const struct ptx_module *module, const char *name,
-                                struct error *err)
-{
-    const char *found = NULL;
-    size_t entries = 0, matches = 0;
-    char room[80];
-    for (size_t i = 0; i < ptx_function_count(module); ++i) {
-        const struct ptx_function *function = ptx_function_at(module, i);
-        if (!function->is_entry || function->is_extern)
-            continue;
-        ++entries;
-        if (name != NULL && strcmp(function->name, name) == 0)
-            return function->name;
-        if (name == NULL || is_called(function->name, name)) {
-            ++matches;
-            found = function->name;
-        }
-    }
-    if (matches == 1)
-        return found;
-    struct bytes list = bytes_with_limit(700);
-    for (size_t i = 0; i < ptx_function_count(module); ++i) {
-        const struct ptx_function *function = ptx_function_at(module, i);
-        if (function->is_entry && !function->is_extern)
-            (void)bytes_printf(&list, "%s%.100s", list.length > 0 ? ", " : "", function->name);
-    }
-    if (entries == 0)
-        (void)error_set(err, ERROR_USAGE, "there is no kernel in this PTX");
-    else if (name == NULL)
-        (void)error_set(err, ERROR_USAGE, "--entry is missing; the kernels here are %s",
-                        bytes_text(&list));
-    else
-        (void)error_set(err, ERROR_USAGE, "%s kernel `%s` in this PTX; there are %s",
-                        matches == 0 ? "there is no" : "there is more than one",
-                        text_copy(room, sizeof room, name), bytes_text(&list));
-    bytes_release(&list);
-    return NULL;
-}
 
 static int make_buffers(struct emulator *emulator, struct emulate_request *request,
                         struct error *err)
@@ -177,22 +121,47 @@ static int read_back(struct emulator *emulator, struct emulate_argument *argumen
     return 0;
 }
 
+/* Whoever hands in another file than PTX is told what makes PTX of it. */
+static int explain_text(const struct emulate_request *request, struct error *err)
+{
+    char path[128], word[80];
+    const char *dot = strrchr(request->path, '.');
+    const bool is_source = dot != NULL && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0 ||
+                                           strcmp(dot, ".cpp") == 0 || strcmp(dot, ".c") == 0);
+    const bool begins_well = strstr(err->text, "to begin with .version") == NULL;
+    if (err->kind != ERROR_USAGE || (begins_well && !is_source))
+        return -1;
+    (void)text_copy(path, sizeof path, request->path);
+    (void)text_copy(word, sizeof word, err->text);
+    *err = (struct error){0};
+    if (is_source)
+        return error_set(err, ERROR_USAGE,
+                         "%s is source, and PTX is run here: make it with `nvcc -ptx -lineinfo "
+                         "-arch=sm_75 %s` and hand in the .ptx (%s)",
+                         path, path, word);
+    return error_set(err, ERROR_USAGE,
+                     "%s is no PTX (%s): `nvcc -ptx -lineinfo -arch=sm_75 FILE.cu` makes it", path,
+                     word);
+}
+
 static int run(struct emulate_request *request, const struct bytes *ptx, struct error *err)
 {
     struct ptx_module *module = ptx_parse(ptx->data, ptx->length, err);
     if (module == NULL)
-        return -1;
+        return explain_text(request, err);
     struct emulator_result result = {0};
     struct bytes out = bytes_with_limit(PRINT_BYTES_MAX);
     struct emulator *emulator = NULL;
     int status = -1;
-    request->entry = choose_entry(module, request->entry, err);
+    request->entry = emulate_choose_entry(module, request->entry, err);
     if (request->entry == NULL)
         goto done;
+    const struct ptx_function *entry = ptx_function_find(module, request->entry);
     emulator = emulator_create(ptx->data, ptx->length, err);
     if (emulator == NULL || make_buffers(emulator, request, err) != 0 ||
-        launch(emulator, request, ptx_function_find(module, request->entry), &result, err) != 0)
+        launch(emulator, request, entry, &result, err) != 0)
         goto done;
+    emulate_warn_of_types(entry, request);
     for (size_t i = 0; i < request->argument_count; ++i)
         if (emulate_is_printed(&request->arguments[i]) &&
             read_back(emulator, &request->arguments[i], err) != 0)

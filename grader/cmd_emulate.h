@@ -5,7 +5,7 @@
 
 #include "bytes.h"
 #include "emulator/emulator.h"
-#include "emulator/ptx_types.h"
+#include "emulator/ptx.h"
 
 #define EMULATE_ARGUMENTS_MAX 256
 #define EMULATE_DATA_BYTES_MAX ((size_t)1 << 30)
@@ -31,6 +31,13 @@ struct emulate_request {
 /* cmd_emulate_request.c: 0 go on; 1 help is wanted; -1 *err. Release the data of the arguments in
  * any case. */
 int emulate_parse(struct emulate_request *request, int argc, char **argv, struct error *err);
+
+/* cmd_emulate_entry.c: the symbol of the entry that is meant: by symbol, else by its name in the
+ * source, else the only one. NULL with *err, which names those that there are. */
+const char *emulate_choose_entry(const struct ptx_module *module, const char *name,
+                                 struct error *err);
+/* To standard error: a number where the other kind of number is taken. */
+void emulate_warn_of_types(const struct ptx_function *entry, const struct emulate_request *request);
 
 /* cmd_emulate_output.c */
 bool emulate_is_printed(const struct emulate_argument *argument);

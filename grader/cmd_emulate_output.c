@@ -6,7 +6,9 @@
 #include "emulator/values.h"
 #include "json_text.h"
 #include "number.h"
+#include "remedies.h"
 #include "text.h"
+#include "wrap.h"
 
 bool emulate_is_printed(const struct emulate_argument *argument)
 {
@@ -76,8 +78,9 @@ static json_t *json_fault(const struct emulator_fault *fault)
 {
     char address[24];
     (void)snprintf(address, sizeof address, "0x%llx", (unsigned long long)fault->address);
-    return json_pack("{s:s, s:s, s:s*, s:o, s:i, s:[i,i,i], s:[i,i,i], s:s, s:i, s:I, s:b}", "kind",
-                     fault->kind, "text", fault->text, "file",
+    return json_pack("{s:s, s:s, s:s?, s:s*, s:o, s:i, s:[i,i,i], s:[i,i,i], s:s, s:i, s:I, s:b}",
+                     "kind", fault->kind, "text", fault->text, "remedy",
+                     remedy_for_fault(fault->kind, fault->text, REMEDY_ANYWHERE), "file",
                      fault->file[0] != '\0' ? fault->file : NULL, "line",
                      fault->line != 0 ? json_integer(fault->line) : json_null(), "ptx_line",
                      (int)fault->ptx_line, "block", (int)fault->block[0], (int)fault->block[1],
@@ -175,8 +178,22 @@ static void print_fusable(const struct emulator_fusable *fusable)
         line, fusable->ptx_line, more);
 }
 
+/* "  try: …", in lines of 80 columns. */
+static void print_remedy(const struct emulator_fault *fault)
+{
+    const char *remedy = remedy_for_fault(fault->kind, fault->text, REMEDY_ANYWHERE);
+    if (remedy == NULL)
+        return;
+    struct bytes text = bytes_with_limit(4096);
+    wrap_text(&text, 2, "try: ", remedy);
+    if (!text.failed)
+        (void)fputs(bytes_text(&text), stderr);
+    bytes_release(&text);
+}
+
 void emulate_print_faults(const struct emulator_result *result)
 {
+    bool by_ptx_line = false;
     for (size_t i = 0; i < result->fault_count; ++i) {
         const struct emulator_fault *fault = &result->faults[i];
         char number[TEXT_NUMBER_BYTES];
@@ -186,7 +203,13 @@ void emulate_print_faults(const struct emulator_result *result)
             (void)fprintf(stderr, " (and %s more of this kind at this line)",
                           text_number(fault->count - 1, number));
         (void)fputc('\n', stderr);
+        print_remedy(fault);
+        by_ptx_line = by_ptx_line || fault->line == 0;
     }
+    if (by_ptx_line)
+        (void)fputs("spillway: note: for lines of the source in place of the PTX, compile with "
+                    "nvcc -lineinfo\n",
+                    stderr);
     print_fusable(&result->fusable);
     if (result->status == EMULATOR_REFUSED)
         (void)fprintf(stderr, "spillway: the emulator cannot run this kernel: %s\n",

@@ -90,7 +90,7 @@ static void judge_finished(struct case_outcome *outcome, const struct numbers *n
             "belongs to its caller",
             kernel->name, at, kernel->arguments[launch->input_index].name, launch->input_offset);
     else if (launch->outputs[0].scrub_differs)
-        set_problem(outcome, remedy_for_fault("uninitialised read", ""),
+        set_problem(outcome, remedy_for_fault("uninitialised read", "", REMEDY_IN_LAB),
                     "%s%s gives another answer when other values lie in local and shared memory "
                     "before it starts (first at byte %zu): it reads something it never wrote",
                     kernel->name, at, launch->outputs[0].scrub_first);
@@ -111,7 +111,7 @@ static void tell_fault(struct case_outcome *outcome, const struct lab_kernel *ke
                        const char *at)
 {
     const struct run_fault *fault = &outcome->launch->fault;
-    const char *remedy = remedy_for_fault(fault->kind, fault->text);
+    const char *remedy = remedy_for_fault(fault->kind, fault->text, REMEDY_IN_LAB);
     if (strncmp(fault->text, kernel->name, strlen(kernel->name)) != 0)
         set_problem(outcome, remedy, "%s%s: %s", kernel->name, at, fault->text);
     else if (at[0] != '\0')

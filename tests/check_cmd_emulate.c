@@ -33,7 +33,14 @@ static const char ptx[] =
     ".reg .b64 %rd<4>; .reg .b16 %h;\nld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];\n"
     "ld.global.b16 %h, [%rd1]; st.global.b16 [%rd2], %h; ret;\n}\n"
     ".visible .entry _ZN2ns5innerEPi(.param .u64 out)\n{\n.reg .b64 %rd; ld.param.u64 %rd, [out];\n"
-    "st.global.u32 [%rd], 7; ret;\n}\n";
+    "st.global.u32 [%rd], 7; ret;\n}\n"
+    ".visible .entry narrow() .maxntid 64, 1, 1\n{\nret;\n}\n"
+    ".visible .entry wide(.param .f64 x)\n{\nret;\n}\n"
+    ".visible .entry loose(.param .b32 x, .param .align 4 .b8 y[8])\n{\nret;\n}\n"
+    ".visible .entry below(.param .u64 in)\n{\n.reg .b64 %rd<3>; .reg .b32 %r;\n"
+    "ld.param.u64 %rd0, [in]; mul.wide.u32 %rd1, -1, 4; add.s64 %rd0, %rd0, %rd1;\n"
+    "ld.global.u32 %r, [%rd0]; ret;\n}\n"
+    ".visible .entry unshared()\n{\nst.shared.u32 [4], 1; ret;\n}\n";
 
 static const char *ptx_path(void)
 {
@@ -81,15 +88,50 @@ static const struct {
     {{"--entry", "ns::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 0, "arg0: 7\n", ""},
     {{"--entry", "s::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 2, "", "there is no kernel `s::inner`"},
     {{"--entry", "::inner", "--grid", "1", "--block", "1", "--arg", "out:s32:1"}, 2, "", "there is no kernel `::inner`"},
-    {{"--grid", "1", "--block", "1"}, 2, "", "--entry is missing; the kernels here are scale, _Z4copyIyEvPT_S1_, stop"},
-    {{"--entry", "nope", "--grid", "1", "--block", "1"}, 2, "", "there is no kernel `nope` in this PTX"},
+    {{"--grid", "1", "--block", "1"}, 2, "", "--entry is missing; the kernels here are scale, copy<unsigned long long> (_Z4copyIyEvPT_S1_), stop"},
+    {{"--entry", "nope", "--grid", "1", "--block", "1"}, 2, "", "there is no kernel `nope` in this PTX; there are scale, copy<unsigned long long> (_Z4copyIyEvPT_S1_), stop"},
+    {{"--entry", "copy<unsigned long long>", "--grid", "1", "--block", "1", "--arg", "in:s64:9", "--arg", "out:s64:1"}, 0,
+     "arg1: 9\n", ""},
     {{"--entry", "stop", "--grid", "0", "--block", "1"}, 2, "", "--grid is \"0\""},
     {{"--entry", "stop", "--grid", "1,2,3,4", "--block", "1"}, 2, "", "--grid is \"1,2,3,4\""},
-    {{"--entry", "stop", "--grid", "1", "--block", "1025"}, 2, "", "cannot be launched"},
+    {{"--entry", "stop", "--grid", "1", "--block", "1025"}, 2, "",
+     "a block of 1025 x 1 x 1 threads cannot be launched: it has at least 1 and at most 1,024 x 1,024 x 64, and at most 1,024 in all"},
+    {{"--entry", "stop", "--grid", "1", "--block", "1,1,65"}, 2, "", "a block of 1 x 1 x 65 threads cannot be launched"},
+    {{"--entry", "stop", "--grid", "1", "--block", "32,33"}, 2, "", "a block of 1,056 threads cannot be launched: it has at most 1,024"},
+    {{"--entry", "stop", "--grid", "1,65536", "--block", "1"}, 2, "",
+     "a grid of 1 x 65536 x 1 blocks cannot be launched: it has at least 1 and at most 2,147,483,647 x 65,535 x 65,535"},
+    {{"--entry", "narrow", "--grid", "1", "--block", "65"}, 2, "",
+     "a block of 65 threads cannot be launched: the bounds of `narrow` allow at most 64"},
+    {{"--entry", "narrow", "--grid", "1", "--block", "64"}, 0, "", ""},
+    /* What to try, and where to look. */
+    {{"--entry", "scale", "--grid", "1", "--block", "4", "--arg", "in:f32:1,2,3", "--arg", "out:f32:4",
+      "--arg", "f32:1", "--arg", "s32:4"}, 4, "arg1: 1 2 3 0\n",
+     "`arg0` (12 bytes)\n  try: Keep `if (i < n)` around all that reads and writes, and let every index\n"
+     "       end where its array ends.\n"
+     "spillway: note: for lines of the source in place of the PTX, compile with nvcc -lineinfo\n"},
+    {{"--entry", "stop", "--grid", "1", "--block", "1"}, 4, "", "  try: Take out the __trap() or the condition that leads to it.\n"},
+    {{"--entry", "spin", "--grid", "1", "--block", "1", "--max-instructions", "1000"}, 4, "", "       --max-instructions allows more.\n"},
+    {{"--entry", "below", "--grid", "1", "--block", "1", "--arg", "in:u32:1"}, 4, "",
+     "  try: An unsigned index, such as threadIdx.x - 1, is never negative: below zero"},
+    {{"--entry", "unshared", "--grid", "1", "--block", "1"}, 4, "",
+     "  try: Launch the kernel with as many bytes of dynamic shared memory as it uses"},
+    {{"--entry", "unshared", "--grid", "1", "--block", "1", "--shared", "4"}, 4, "",
+     "  try: End every index where the array ends, or launch the kernel with more"},
+    /* Numbers of another kind than the parameter's, where both are said. */
+    {{"--entry", "scale", "--grid", "1", "--block", "1", "--arg", "in:f32:1", "--arg", "out:f32:1", "--arg", "f32:1", "--arg", "f32:1"}, 0,
+     "arg1: 1\n", "spillway: warning: argument 3 is of type f32, and the kernel takes an integer there (.u32): the same bits mean another number\n"},
+    {{"--entry", "scale", "--grid", "1", "--block", "1", "--arg", "in:f32:1", "--arg", "out:f32:1", "--arg", "s32:1", "--arg", "s32:0"}, 0,
+     "arg1: nan(0xffffffff)\n", "argument 2 is of type s32, and the kernel takes a floating-point number there (.f32)"},
+    {{"--entry", "scale", "--grid", "1", "--block", "1", "--arg", "in:f32:1", "--arg", "out:f32:1", "--arg", "b32:1", "--arg", "b32:0"}, 0,
+     "arg1: nan(0xffffffff)\n", ""},
+    {{"--entry", "wide", "--grid", "1", "--block", "1", "--arg", "in:f32:1"}, 0, "",
+     "argument 0 is the address of a buffer, and the kernel takes a floating-point number there (.f64)"},
+    {{"--entry", "wide", "--grid", "1", "--block", "1", "--arg", "f64:1"}, 0, "", ""},
+    {{"--entry", "loose", "--grid", "1", "--block", "1", "--arg", "f32:1", "--arg", "u64:1"}, 0, "", ""},
     {{"--entry", "stop", "--grid", "1"}, 2, "", "--block is missing"},
     {{"--entry", "stop", "--grid", "1", "--block", "1", "--arg", "u32:1"}, 2, "", "`stop` takes 0 arguments, not 1"},
     {{"--entry", "copy", "--grid", "1", "--block", "1", "--arg", "u32:1", "--arg", "u64:1"}, 2, "",
-     "argument 0 of `_Z4copyIyEvPT_S1_` has 8 bytes, not 4"},
+     "argument 0 of `copy<unsigned long long>` has 8 bytes, not 4"},
     {{"--entry", "copy", "--grid", "1", "--block", "1", "--arg", "in:u8:256", "--arg", "u64:1"}, 2, "",
      "argument 0: \"256\" is no value of type u8"},
     {{"--entry", "copy", "--grid", "1", "--block", "1", "--arg", "in:u8:-1"}, 2, "", "\"-1\" is no value of type u8"},
@@ -159,23 +201,25 @@ START_TEST(json_has_it_all)
     json_error_t trouble;
     json_t *json = json_loads(bytes_text(&result.output), 0, &trouble);
     ck_assert_msg(json != NULL, "%s", trouble.text);
-    const char *schema, *status, *kind, *type;
+    const char *schema, *status, *kind, *type, *remedy;
     int argument, line, block, thread, count;
     double second;
     json_int_t requests, sectors;
     ck_assert_int_eq(
         json_unpack_ex(json, &trouble, 0,
-                       "{s:s, s:s, s:[{s:s, s:i, s:[i,i,i], s:[i,i,i], s:i}], s:[{s:i, s:s, "
+                       "{s:s, s:s, s:[{s:s, s:s, s:i, s:[i,i,i], s:[i,i,i], s:i}], s:[{s:i, s:s, "
                        "s:[F,F,F,F]}], s:{s:{s:{s:I, s:I}}}}",
-                       "schema", &schema, "status", &status, "faults", "kind", &kind, "ptx_line",
-                       &line, "block", &block, &block, &block, "thread", &thread, &count, &count,
-                       "count", &count, "buffers", "argument", &argument, "type", &type, "values",
-                       &second, &second, &second, &second, "traffic", "global", "load", "requests",
-                       &requests, "sectors", &sectors),
+                       "schema", &schema, "status", &status, "faults", "kind", &kind, "remedy",
+                       &remedy, "ptx_line", &line, "block", &block, &block, &block, "thread",
+                       &thread, &count, &count, "count", &count, "buffers", "argument", &argument,
+                       "type", &type, "values", &second, &second, &second, &second, "traffic",
+                       "global", "load", "requests", &requests, "sectors", &sectors),
         0);
     ck_assert_str_eq(schema, "spillway/emulate/v1");
     ck_assert_str_eq(status, "faulted");
     ck_assert_str_eq(kind, "out of bounds");
+    ck_assert_ptr_nonnull(strstr(remedy, "let every index end where its array ends"));
+    ck_assert_ptr_null(strstr(remedy, "n + taps - 1")); /* which is a lab's */
     ck_assert_int_eq(line, 14);
     ck_assert_int_eq(thread, 3);
     ck_assert_int_eq(count, 1);
@@ -221,6 +265,24 @@ START_TEST(files_are_judged)
                       NULL,
                   "%s", bytes_text(&result.error));
     process_result_release(&result);
+    /* What is no PTX is told what makes it. */
+    static const char *const names[] = {"own.cu", "own.txt"};
+    static const char *const said[] = {
+        "own.cu is source, and PTX is run here: make it with `nvcc -ptx -lineinfo -arch=sm_75 ",
+        "own.txt is no PTX (line 1: expected PTX to begin with .version, found `__global__`): "
+        "`nvcc "
+        "-ptx -lineinfo -arch=sm_75 FILE.cu` makes it"};
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
+        AUTO_FREE char *own = path_join(testing_temporary_folder(), names[i]);
+        testing_write(own, "__global__ void k() {}\n", 23);
+        const char *const source[] = {"emulate", own,       "--entry", "k", "--grid",
+                                      "1",       "--block", "1",       NULL};
+        result = testing_spillway(source, NULL);
+        ck_assert_int_eq(result.exit_code, EXIT_STATUS_USAGE);
+        ck_assert_msg(strstr(bytes_text(&result.error), said[i]) != NULL, "%s",
+                      bytes_text(&result.error));
+        process_result_release(&result);
+    }
     const char *const missing[] = {"emulate", "/nonexistent.ptx", "--grid", "1", "--block", "1",
                                    NULL};
     result = testing_spillway(missing, NULL);

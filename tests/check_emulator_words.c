@@ -5,6 +5,8 @@
  * that is unsigned is multiplied as 32 bits, so that it falls below zero to 2^32 elements. */
 #include "support_emulator.h"
 
+#include "remedies.h"
+
 #define PART ".shared .align 4 .b8 part[32]; "
 #define TILE ".shared .align 4 .b8 tile[128]; "
 #define ROOM ".local .align 8 .b8 room[64]; "
@@ -160,6 +162,69 @@ START_TEST(addresses_are_those_of_the_space)
 }
 END_TEST
 
+/* ---- What to try ------------------------------------------------------------------------------
+ */
+
+/* clang-format off */
+static const struct {
+    const char *kind, *text, *words, *in_lab; /* parts of the remedy; in_lab NULL: the same */
+} remedy_rows[] = {
+    {"out of bounds", "k reads past the end of `in`: … read 4 bytes at address 0x8, directly after", "if (i < n)", "n + taps - 1"},
+    {"out of bounds", "k reads past the end of its local memory: … at local address 0x40, directly after", "never negative (in C++, -1 % 64 is -1)", NULL},
+    {"out of bounds", "k reads before the beginning of `part`: … at shared address -0x4", "take it modulo", NULL},
+    {"out of bounds", "k reads … an unsigned index that fell below zero looks like that", "Compare before you subtract", NULL},
+    {"out of bounds", "k writes past the end of dynamic shared memory: … at shared address 0x4", "--shared", NULL},
+    {"out of bounds", "k writes shared memory, of which the launch gives it none: … at shared address 0x4", "--shared", "Give the array a length"},
+    {"out of bounds", "k reads through a null pointer: …", "it is 0", NULL},
+    {"out of bounds", "k writes memory that kernels may only read: `fixed`: …", "Store to another place", NULL},
+    {"illegal address", "", "Run it once on the emulator", "Grade it once with --executor emulator"},
+    {"misaligned", "", "16 for a float4", "one by one"},
+    {"uninitialised read", "… global memory, address 0x8, byte 0 of `out`", "not with `+=`", NULL},
+    {"uninitialised read", "… shared memory, address 0x8", "Write every element", NULL},
+    {"uninitialised register", "", "when it is declared", NULL},
+    {"undefined value", "", "reach the same shuffle", NULL},
+    {"use after free", "", "after free()", "no heap at all"},
+    {"double free", "", "once", "no heap at all"},
+    {"bad free", "", "malloc() gave", "no heap at all"},
+    {"leak", "", "malloc() gave", "no heap at all"},
+    {"trap", "", "__trap()", NULL},
+    {"assert", "", "Print the values", "costs no mark"},
+    {"time limit", "", "a loop whose counter", NULL},
+    {"instruction limit", "", "--max-instructions", "changed inside the loop."},
+    {"stack overflow", "", "calls itself", NULL},
+    {"shared memory race", "", "__syncthreads()", NULL},
+    {"global memory race", "", "atomics", "by one thread only."},
+    {"barrier divergence", "", "the same __syncthreads()", NULL},
+    {"barrier never met", "", "the same __syncthreads()", NULL},
+    {"bad barrier", "", "without a number", NULL},
+    {"bad mbarrier", "", "initialise it once", NULL},
+    {"divergent exchange", "", "all lanes that the mask names", NULL},
+    {"bad mask", "", "exactly those lanes", NULL},
+    {"bad atomic", "", "never on a thread's own", NULL},
+    {"wild call", "", "where the function pointer", "this lab needs no function pointer"},
+    {"wild branch", "", "where the function pointer", "this lab needs no function pointer"},
+};
+/* clang-format on */
+
+START_TEST(each_kind_has_a_remedy)
+{
+    /* What says nothing to somebody who has no lab before them. */
+    static const char *const of_labs[] = {"lab", "taps", "mark", "make run", "Grade", "executor"};
+    const char *anywhere =
+        remedy_for_fault(remedy_rows[_i].kind, remedy_rows[_i].text, REMEDY_ANYWHERE);
+    const char *in_lab =
+        remedy_for_fault(remedy_rows[_i].kind, remedy_rows[_i].text, REMEDY_IN_LAB);
+    ck_assert_msg(anywhere != NULL && strstr(anywhere, remedy_rows[_i].words) != NULL, "%s: %s",
+                  remedy_rows[_i].kind, anywhere);
+    for (size_t i = 0; i < COUNT_OF(of_labs); ++i)
+        ck_assert_msg(strstr(anywhere, of_labs[i]) == NULL, "%s", anywhere);
+    if (remedy_rows[_i].in_lab == NULL)
+        ck_assert_pstr_eq(in_lab, anywhere);
+    else
+        ck_assert_msg(strstr(in_lab, remedy_rows[_i].in_lab) != NULL, "%s", in_lab);
+}
+END_TEST
+
 Suite *suite_emulator_words(void);
 Suite *suite_emulator_words(void)
 {
@@ -167,6 +232,7 @@ Suite *suite_emulator_words(void)
     TCase *tcase = tcase_create("words");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, an_access_that_misses_names_what_it_meant, 0, COUNT_OF(rows));
+    tcase_add_loop_test(tcase, each_kind_has_a_remedy, 0, COUNT_OF(remedy_rows));
     tcase_add_test(tcase, addresses_are_those_of_the_space);
     suite_add_tcase(suite, tcase);
     return suite;

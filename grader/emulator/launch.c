@@ -72,12 +72,13 @@ static int copy_arguments(struct emulator *emulator, const struct kernel *kernel
 {
     const struct ptx_body *entry = kernel->entry;
     if (request->argument_count != entry->formal_count)
-        return error_set(err, ERROR_USAGE, "`%.200s` takes %zu arguments, not %zu",
-                         entry->face.name, entry->formal_count, request->argument_count);
+        return error_set(err, ERROR_USAGE, "`%.200s` takes %zu argument%s, not %zu", kernel->name,
+                         entry->formal_count, entry->formal_count == 1 ? "" : "s",
+                         request->argument_count);
     for (size_t i = 0; i < entry->formal_count; ++i) {
         if (request->argument_bytes[i] != entry->formals[i]->bytes)
             return error_set(err, ERROR_USAGE, "argument %zu of `%.200s` has %llu bytes, not %zu",
-                             i, entry->face.name, (unsigned long long)entry->formals[i]->bytes,
+                             i, kernel->name, (unsigned long long)entry->formals[i]->bytes,
                              request->argument_bytes[i]);
         if (kernel_has_refusal(kernel))
             continue;
@@ -88,21 +89,31 @@ static int copy_arguments(struct emulator *emulator, const struct kernel *kernel
     return 0;
 }
 
-static int check_shape(const struct ptx_function *entry, const struct emulator_launch *request,
+/* What every device since sm_30 takes. */
+#define GRID_MOST_X UINT32_C(2147483647)
+#define GRID_MOST_YZ UINT32_C(65535)
+#define BLOCK_MOST_Z 64u
+
+static int check_shape(const struct kernel *kernel, const struct emulator_launch *request,
                        struct launch *launch, struct error *err)
 {
+    const struct ptx_function *entry = &kernel->entry->face;
+    const unsigned block_most[3] = {CAP_BLOCK_THREADS, CAP_BLOCK_THREADS, BLOCK_MOST_Z};
+    const unsigned grid_most[3] = {GRID_MOST_X, GRID_MOST_YZ, GRID_MOST_YZ};
     uint64_t threads = 1, blocks = 1;
     for (unsigned i = 0; i < 3; ++i) {
         launch->grid[i] = request->grid[i];
         launch->block[i] = request->block[i];
-        if (request->grid[i] == 0 || request->block[i] == 0 ||
-            request->block[i] > CAP_BLOCK_THREADS || (i > 0 && request->grid[i] > 65535) ||
-            request->grid[i] > INT32_MAX)
+        if (request->block[i] == 0 || request->block[i] > block_most[i])
             return error_set(err, ERROR_USAGE,
-                             "a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be "
-                             "launched",
-                             request->grid[0], request->grid[1], request->grid[2],
+                             "a block of %u x %u x %u threads cannot be launched: it has at least "
+                             "1 and at most 1,024 x 1,024 x 64, and at most 1,024 in all",
                              request->block[0], request->block[1], request->block[2]);
+        if (request->grid[i] == 0 || request->grid[i] > grid_most[i])
+            return error_set(err, ERROR_USAGE,
+                             "a grid of %u x %u x %u blocks cannot be launched: it has at least 1 "
+                             "and at most 2,147,483,647 x 65,535 x 65,535",
+                             request->grid[0], request->grid[1], request->grid[2]);
         threads *= request->block[i];
         blocks *= request->grid[i];
     }
@@ -110,10 +121,18 @@ static int check_shape(const struct ptx_function *entry, const struct emulator_l
         entry->max_threads[0] == 0
             ? CAP_BLOCK_THREADS
             : (uint64_t)entry->max_threads[0] * entry->max_threads[1] * entry->max_threads[2];
-    if (threads > most || threads > CAP_BLOCK_THREADS)
-        return error_set(err, ERROR_USAGE, "%llu threads a block: `%.200s` allows at most %llu",
-                         (unsigned long long)threads, entry->name,
-                         (unsigned long long)(most < CAP_BLOCK_THREADS ? most : CAP_BLOCK_THREADS));
+    if (threads > most || threads > CAP_BLOCK_THREADS) {
+        char number[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES];
+        (void)text_number(threads, number);
+        if (most >= CAP_BLOCK_THREADS)
+            return error_set(err, ERROR_USAGE,
+                             "a block of %s threads cannot be launched: it has at most %s", number,
+                             text_number(CAP_BLOCK_THREADS, limit));
+        return error_set(err, ERROR_USAGE,
+                         "a block of %s threads cannot be launched: the bounds of `%.200s` allow "
+                         "at most %s",
+                         number, kernel->name, text_number(most, limit));
+    }
     launch->block_threads = (unsigned)threads;
     launch->blocks = blocks;
     launch->warps_per_block = (launch->block_threads + LANES - 1) / LANES;
@@ -179,7 +198,7 @@ int emulator_launch(struct emulator *emulator, const struct emulator_launch *req
                             .interrupted = options->interrupted,
                             .first_chunk = emulator->heap.chunk_count,
                             .printed = bytes_with_limit(CAP_PRINTED_BYTES)};
-    if (check_shape(&kernel->entry->face, request, &launch, err) != 0 ||
+    if (check_shape(kernel, request, &launch, err) != 0 ||
         copy_arguments(emulator, kernel, request, err) != 0)
         return -1;
     const uint64_t shared = ((kernel->shared_bytes + 15) & ~UINT64_C(15)) + request->shared_bytes;

@@ -8,6 +8,7 @@
 #ifndef SPILLWAY_PTX_H
 #define SPILLWAY_PTX_H
 
+#include "emulator/ptx_types.h"
 #include "errors.h"
 
 enum ptx_space {
@@ -25,6 +26,7 @@ struct ptx_parameter {
     const char *name;
     unsigned bytes; /* whole size, arrays included */
     unsigned align;
+    enum ptx_type type; /* of one element */
 };
 
 struct ptx_variable { /* at module scope, or a .global or .const inside a function */

@@ -93,8 +93,10 @@ static void publish_parameters(struct ptx_parser *parser, struct ptx_body *body)
     }
     for (size_t i = 0; i < body->formal_count; ++i) {
         const struct ptx_symbol *formal = body->formals[i];
-        list[i] = (struct ptx_parameter){
-            .name = formal->name, .bytes = (unsigned)formal->bytes, .align = formal->align};
+        list[i] = (struct ptx_parameter){.name = formal->name,
+                                         .bytes = (unsigned)formal->bytes,
+                                         .align = formal->align,
+                                         .type = formal->type};
     }
     body->face.parameters = list;
     body->face.parameter_count = body->formal_count;
