@@ -198,10 +198,19 @@ static int make_file(const char *path, struct error *err)
     return 0;
 }
 
+#define SQLITE_PATH_BYTES 500 /* of its 512, less what its other files have at the end */
+
 /* SQLite says of anything else only that it cannot be opened. */
 static int check_file(const char *path, struct error *err)
 {
     struct stat info;
+    AUTO_FREE char *whole = realpath(path, NULL);
+    size_t length = whole == NULL ? 0 : strlen(whole);
+    if (length > SQLITE_PATH_BYTES)
+        return error_set(err, ERROR_USAGE,
+                         "the gradebook's path has %zu bytes, more than the %d that SQLite takes: "
+                         "put it into a folder with a shorter path than %s",
+                         length, SQLITE_PATH_BYTES, path);
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
         /* Before SQLite makes more files that nobody may write. */
         return is_closed(path, err) ? -1 : 0;

@@ -1,6 +1,7 @@
 #include "repo_identity.h"
 
 #include <ctype.h>
+#include <errno.h>
 
 #include "files.h"
 #include "repo_url.h"
@@ -27,6 +28,8 @@ static char *folder_identity(const char *path, const char *folder)
     if (whole == NULL)
         return NULL;
     char *real = realpath(whole, NULL);
+    if (real == NULL && errno == ENOMEM)
+        return NULL;
     if (real == NULL) {
         cut_end(whole, ".git");
         real = strdup(whole);

@@ -290,6 +290,15 @@ START_TEST(where_no_file_can_be)
     ck_assert_int_eq(gradebook_open(&book, "/nowhere/gradebook.sqlite", &err), -1);
     ck_assert_msg(strstr(err.text, "/nowhere/gradebook.sqlite: No such file") != NULL, "%s",
                   err.text);
+    char deep[700];
+    (void)snprintf(deep, sizeof deep, "%s", folder);
+    while (strlen(deep) < 520) {
+        (void)snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "/%0100d", 0);
+        ck_assert_int_eq(mkdir(deep, 0700), 0);
+    }
+    err = (struct error){0};
+    ck_assert_int_eq(gradebook_open(&book, support_path(deep, "gradebook.sqlite"), &err), -1);
+    ck_assert_msg(strstr(err.text, "more than the 500 that SQLite takes") != NULL, "%s", err.text);
 }
 END_TEST
 
