@@ -134,6 +134,19 @@ struct name_parts demangle_split(const char *demangled)
     return parts;
 }
 
+const char *demangle_name(const char *symbol, char text[DEMANGLED_NAME_BYTES])
+{
+    struct demangled storage;
+    const char *demangled = demangle(symbol, &storage);
+    const struct name_parts parts = demangle_split(demangled != NULL ? demangled : "");
+    const char *begin = demangled != NULL ? parts.whole : symbol;
+    const size_t length =
+        demangled != NULL ? parts.whole_length : strnlen(symbol, DEMANGLED_NAME_BYTES);
+    (void)snprintf(text, DEMANGLED_NAME_BYTES, "%.*s",
+                   (int)(length < DEMANGLED_NAME_BYTES ? length : DEMANGLED_NAME_BYTES), begin);
+    return text;
+}
+
 bool name_parts_equal(const struct name_parts *parts, const char *name)
 {
     return parts->length == strlen(name) && memcmp(parts->begin, name, parts->length) == 0;

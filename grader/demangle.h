@@ -36,6 +36,11 @@ struct name_parts {
 
 /* Never fails: what is no function's name is one component. */
 struct name_parts demangle_split(const char *demangled);
+/* For messages: "ns::decayWide<int>", or the symbol as it is where it is no mangled name; cut off
+ * at the end of *text. Returns `text`. */
+#define DEMANGLED_NAME_BYTES 121
+const char *demangle_name(const char *symbol, char text[DEMANGLED_NAME_BYTES]);
+
 bool name_parts_equal(const struct name_parts *parts, const char *name);
 
 #endif

@@ -40,6 +40,9 @@ static const char ptx[] =
     ".visible .entry below(.param .u64 in)\n{\n.reg .b64 %rd<3>; .reg .b32 %r;\n"
     "ld.param.u64 %rd0, [in]; mul.wide.u32 %rd1, -1, 4; add.s64 %rd0, %rd0, %rd1;\n"
     "ld.global.u32 %r, [%rd0]; ret;\n}\n"
+    ".extern .func _Z6helperi(.param .b32 n);\n"
+    ".visible .entry lost()\n{\n{ .param .b32 n; st.param.b32 [n], 1; call _Z6helperi, (n); "
+    "}\nret;\n}\n"
     ".visible .entry unshared()\n{\nst.shared.u32 [4], 1; ret;\n}\n";
 
 static const char *ptx_path(void)
@@ -103,6 +106,7 @@ static const struct {
     {{"--entry", "narrow", "--grid", "1", "--block", "65"}, 2, "",
      "a block of 65 threads cannot be launched: the bounds of `narrow` allow at most 64"},
     {{"--entry", "narrow", "--grid", "1", "--block", "64"}, 0, "", ""},
+    {{"--entry", "lost", "--grid", "1", "--block", "1"}, 3, "", "the function `helper` has no body"},
     /* What to try, and where to look. */
     {{"--entry", "scale", "--grid", "1", "--block", "4", "--arg", "in:f32:1,2,3", "--arg", "out:f32:4",
       "--arg", "f32:1", "--arg", "s32:4"}, 4, "arg1: 1 2 3 0\n",

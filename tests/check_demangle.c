@@ -86,8 +86,23 @@ START_TEST(last_component)
                   name != NULL ? name : "plain", (int)parts.length, parts.begin);
     ck_assert_uint_eq(parts.whole_length, strlen(part_rows[_i].whole));
     ck_assert(strncmp(parts.whole, part_rows[_i].whole, parts.whole_length) == 0);
+    char text[DEMANGLED_NAME_BYTES];
+    if (name != NULL || strchr(symbol, '(') == NULL)
+        ck_assert_str_eq(demangle_name(symbol, text), part_rows[_i].whole);
     ck_assert(parts.in_namespace == part_rows[_i].in_namespace);
     ck_assert(parts.is_template == part_rows[_i].is_template);
+}
+END_TEST
+
+START_TEST(names_for_messages_are_cut_off)
+{
+    char symbol[400] = "_Z300", text[DEMANGLED_NAME_BYTES];
+    memset(symbol + 5, 'k', 300);
+    symbol[305] = 'v';
+    ck_assert_uint_eq(strlen(demangle_name(symbol, text)), DEMANGLED_NAME_BYTES - 1);
+    ck_assert_uint_eq(strspn(text, "k"), DEMANGLED_NAME_BYTES - 1);
+    ck_assert_uint_eq(strlen(demangle_name(symbol + 5, text)), DEMANGLED_NAME_BYTES - 1);
+    ck_assert_str_eq(demangle_name("c_style$weird", text), "c_style$weird");
 }
 END_TEST
 
@@ -156,6 +171,7 @@ Suite *suite_demangle(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, row, 0, COUNT_OF(rows));
     tcase_add_loop_test(tests, last_component, 0, COUNT_OF(part_rows));
+    tcase_add_test(tests, names_for_messages_are_cut_off);
     tcase_add_loop_test(tests, doubling_names_do_not_fill_the_memory, 0, 6);
     tcase_add_loop_test(tests, long_names_keep_their_form, 0, 3);
     tcase_add_loop_test(tests, deep_names_do_not_fill_the_stack, 0, 18);

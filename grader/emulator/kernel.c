@@ -3,8 +3,6 @@
 
 #include "demangle.h"
 
-#define KERNEL_NAME_BYTES ((size_t)120) /* of a longer one that much is shown */
-
 uint64_t kernel_function_address(const struct emulator *emulator, const struct ptx_body *body)
 {
     (void)emulator;
@@ -57,9 +55,10 @@ static void reach_shared(struct reach *reach, const struct ptx_symbol *symbol)
     }
     kernel->shared = list;
     if (kernel->shared_count >= CAP_SHARED_VARIABLES || symbol->bytes > CAP_SHARED_BYTES) {
+        char name[DEMANGLED_NAME_BYTES];
         (void)snprintf(kernel->refusal, sizeof kernel->refusal,
-                       "line %u: `%.100s` does not fit into shared memory", symbol->line,
-                       symbol->name);
+                       "line %u: `%s` does not fit into shared memory", symbol->line,
+                       demangle_name(symbol->name, name));
         return;
     }
     list[kernel->shared_count++] = (struct shared_variable){.symbol = symbol};
@@ -126,19 +125,6 @@ static void place_shared(struct kernel *kernel)
             kernel->shared[i].offset = (uint32_t)((bytes + 15) & ~UINT64_C(15));
 }
 
-/* "void ns::decayWide<4>(float*)" is `ns::decayWide<4>` to whoever wrote it. */
-static const char *short_name(struct kernel *kernel, const char *symbol)
-{
-    struct demangled storage;
-    const char *demangled = demangle(symbol, &storage);
-    if (demangled == NULL)
-        return arena_text(&kernel->arena, symbol, strnlen(symbol, KERNEL_NAME_BYTES));
-    const struct name_parts parts = demangle_split(demangled);
-    return arena_text(&kernel->arena, parts.whole,
-                      parts.whole_length < KERNEL_NAME_BYTES ? parts.whole_length
-                                                             : KERNEL_NAME_BYTES);
-}
-
 struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *entry,
                               struct error *err)
 {
@@ -150,7 +136,9 @@ struct kernel *kernel_prepare(struct emulator *emulator, const struct ptx_body *
     kernel->entry = entry;
     const size_t bodies = emulator->module->body_count;
     struct reach reach = {.emulator = emulator, .kernel = kernel};
-    kernel->name = short_name(kernel, entry->face.name);
+    char name[DEMANGLED_NAME_BYTES];
+    (void)demangle_name(entry->face.name, name);
+    kernel->name = arena_text(&kernel->arena, name, strlen(name));
     kernel->program_of = arena_array(&kernel->arena, bodies, sizeof *kernel->program_of);
     reach.list = arena_array(&kernel->arena, bodies, sizeof(const struct ptx_body *));
     bool failed = kernel->name == NULL || kernel->program_of == NULL || reach.list == NULL;

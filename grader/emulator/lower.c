@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "demangle.h"
 #include "emulator/rows.h"
 
 /* ---- Refusals ------------------------------------------------------------------------------- */
@@ -45,9 +46,10 @@ uint32_t lower_slot(struct lowering *lowering, enum width width)
     }
     uint32_t slot = program->register_bytes;
     if (slot > CAP_REGISTER_FILE_BYTES) {
+        char name[DEMANGLED_NAME_BYTES];
         lowering->hopeless = true;
-        lower_refuse(lowering, "`%.100s` needs more registers than the emulator has",
-                     lowering->body->face.name);
+        lower_refuse(lowering, "`%s` needs more registers than the emulator has",
+                     demangle_name(lowering->body->face.name, name));
         return 0;
     }
     program->register_bytes += LANES * width_bytes(width);
@@ -389,8 +391,9 @@ static void place_variables(struct lowering *lowering)
         offsets[i] = (uint32_t)bytes;
         bytes += variable->bytes;
         if (bytes > CAP_LOCAL_BYTES) {
-            lower_refuse(lowering, "`%.100s` needs more than %u bytes of local memory per thread",
-                         body->face.name, CAP_LOCAL_BYTES);
+            char name[DEMANGLED_NAME_BYTES];
+            lower_refuse(lowering, "`%s` needs more than %u bytes of local memory per thread",
+                         demangle_name(body->face.name, name), CAP_LOCAL_BYTES);
             return;
         }
     }
@@ -405,8 +408,9 @@ bool lower_function(struct lowering *lowering)
     struct program *program = lowering->program;
     program->body = body;
     if (body->instruction_count > CAP_FUNCTION_INSTRUCTIONS) {
-        lower_refuse(lowering, "`%.100s` has more than %u instructions", body->face.name,
-                     CAP_FUNCTION_INSTRUCTIONS);
+        char name[DEMANGLED_NAME_BYTES];
+        lower_refuse(lowering, "`%s` has more than %u instructions",
+                     demangle_name(body->face.name, name), CAP_FUNCTION_INSTRUCTIONS);
         return true;
     }
     place_variables(lowering);

@@ -1,6 +1,8 @@
 /* lower_call.c - calls: parameters, results, and what the CUDA runtime brings. */
 #include "emulator/lower.h"
 
+#include "demangle.h"
+
 /* ---- Parameters in registers -------------------------------------------------------------------
  *
  * Functions may take and give registers (.func (.reg .u32 r) f (.reg .u32 n)). They go through the
@@ -51,9 +53,10 @@ void lower_receive_formals(struct lowering *lowering)
     const struct ptx_body *body = lowering->body;
     for (size_t i = 0; i < body->formal_count && body->face.is_entry; ++i)
         if (body->formals[i]->kind == PTX_SYMBOL_REGISTER) {
+            char name[DEMANGLED_NAME_BYTES];
             lowering->hopeless = true;
-            lower_refuse(lowering, "`%.100s`: a kernel's parameters are .param variables",
-                         body->face.name);
+            lower_refuse(lowering, "`%s`: a kernel's parameters are .param variables",
+                         demangle_name(body->face.name, name));
             return;
         }
     for (size_t i = 0; i < body->formal_count; ++i)
@@ -234,14 +237,17 @@ void lower_call(struct lowering *lowering, const struct ptx_instruction *instruc
     } else if (callee->kind == PTX_OPERAND_SYMBOL && callee->symbol != NULL &&
                callee->symbol->kind == PTX_SYMBOL_FUNCTION) {
         const struct ptx_body *body = callee->symbol->body;
+        char name[DEMANGLED_NAME_BYTES];
         call->kind = CALL_FUNCTION;
         if (body->face.is_entry) {
             lower_refuse(lowering, "a kernel cannot be called");
         } else if (!body->has_body) {
             if (!find_builtin(body, lowering->emulator->module->address_bytes, call))
-                lower_refuse(lowering, "the function `%.100s` has no body", body->face.name);
+                lower_refuse(lowering, "the function `%s` has no body",
+                             demangle_name(body->face.name, name));
         } else if (!call_fits(call, body)) {
-            lower_refuse(lowering, "the parameters do not fit those of `%.100s`", body->face.name);
+            lower_refuse(lowering, "the parameters do not fit those of `%s`",
+                         demangle_name(body->face.name, name));
         } else {
             call->target = kernel_function_at(lowering->emulator, lowering->kernel,
                                               kernel_function_address(lowering->emulator, body));
