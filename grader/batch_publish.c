@@ -127,12 +127,45 @@ static void count(struct batch_publications *ret, const struct batch_publication
 {
     if (!row->tried)
         return;
-    if (row->published.reason != REPO_FINE)
+    if (row->published.reason == REPO_EMPTY)
+        ++ret->without;
+    else if (row->published.reason != REPO_FINE)
         ++ret->refused;
     else if (row->published.unchanged)
         ++ret->unchanged;
     else
         ++ret->published;
+}
+
+static int order_repos(const void *left, const void *right)
+{
+    const struct batch_publication *const *a = left, *const *b = right;
+    return strcmp((*a)->student->identity, (*b)->student->identity);
+}
+
+/* A repo that several share got something if one of them did. */
+static int count_repos(struct batch_publications *ret, struct error *err)
+{
+    AUTO_FREE const struct batch_publication **rows = calloc(ret->count + 1, sizeof *rows);
+    if (rows == NULL)
+        return error_no_memory(err);
+    for (size_t i = 0; i < ret->count; ++i)
+        rows[i] = &ret->rows[i];
+    qsort(rows, ret->count, sizeof *rows, order_repos);
+    for (size_t i = 0, next; i < ret->count; i = next) {
+        bool published = false, unchanged = false, without = false;
+        for (next = i; next < ret->count && order_repos(&rows[i], &rows[next]) == 0; ++next) {
+            const struct repo_published *row = &rows[next]->published;
+            bool fine = rows[next]->tried && row->reason == REPO_FINE;
+            published |= fine && !row->unchanged && row->commit[0] != '\0';
+            unchanged |= fine && row->unchanged;
+            without |= rows[next]->tried && row->reason == REPO_EMPTY;
+        }
+        ret->published_repos += published;
+        ret->unchanged_repos += unchanged && !published;
+        ret->without_repos += without;
+    }
+    return 0;
 }
 
 /* Until all are done, or the first trouble that hits everybody. */
@@ -184,6 +217,9 @@ int batch_publish(struct batch_publications *ret, const struct batch_options *op
         pool_close(pool);
     }
     free(publishing.errors);
+    struct error uncounted = {0};
+    if (ret->rows != NULL && count_repos(ret, status == 0 ? err : &uncounted) != 0)
+        status = -1;
     return status;
 }
 

@@ -19,7 +19,11 @@ struct batch_publications {
     struct batch_publication
         *rows; /* owned; one a student of the selection, in the roster's order */
     size_t count;
-    size_t published, unchanged, refused; /* of those that were tried */
+    /* Students, of those that were tried */
+    size_t published, unchanged, refused;
+    size_t without; /* whose repo has no branch yet: nothing was pushed */
+    /* Repos: students may share one. */
+    size_t published_repos, unchanged_repos, without_repos;
 };
 
 /* The students named by options->students, else the whole class; `result` is batch_run()'s. -1 with

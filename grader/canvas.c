@@ -99,11 +99,18 @@ static void find_named(struct canvas *canvas, const char *column, const struct l
                      "Canvas passes over a column called `%.100s`: its title must not hold "
                      "words such as \"Final Score\"",
                      column);
-    if (count_columns(canvas, RULE_NAMED, column, lab, &canvas->assignment, titles) > 1)
+    size_t others,
+        named = count_columns(canvas, RULE_NAMED, column, lab, &canvas->assignment, titles);
+    if (named > 1)
         problems_add(problems, canvas->csv.rows[0].line,
                      "several columns are called `%.100s`: give the id in parentheses behind the "
                      "title as well (%s)",
                      column, bytes_text(titles));
+    /* Canvas would make a new assignment of a title that was mistyped. */
+    else if (named == 0 && count_columns(canvas, RULE_ONLY, NULL, lab, &others, titles) > 0)
+        problems_add(problems, canvas->csv.rows[0].line,
+                     "no column is called `%.100s`; its assignments are %s", column,
+                     bytes_text(titles));
 }
 
 static void find_assignment(struct canvas *canvas, const char *column, const struct lab *lab,

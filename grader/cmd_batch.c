@@ -39,7 +39,7 @@ int cmd_batch(int argc, char **argv)
     if (status == 0 && result.trouble > 0)
         error_set(&err, ERROR_INFRASTRUCTURE,
                   "%zu student%s could not be graded, through no fault of theirs: %s/trouble.csv "
-                  "says why; --retry tries again",
+                  "says why and what to mend; --retry tries again",
                   result.trouble, result.trouble == 1 ? "" : "s", c->batch.folder);
     batch_result_release(&result);
     command_release(c);

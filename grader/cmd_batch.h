@@ -15,6 +15,7 @@ struct batch_command {
     struct grading_options grading;
     const char *roster_path, *override_path, *pushed_path, *zone_text, *deadline_text, *since_text;
     const char *late_text, *canvas_path, *canvas_column, *gres_text;
+    const char *slurm_option; /* the first one of Slurm's, "--gres" */
     const char *sbatch_options[BATCH_SBATCH_OPTIONS_MOST];
     const char *students[BATCH_STUDENTS_MOST];
     char *student_lists[BATCH_STUDENTS_MOST]; /* owned */

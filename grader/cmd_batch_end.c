@@ -116,12 +116,19 @@ int cmd_batch_publish(const struct batch_options *options, const struct batch_re
     int status = batch_publish(&publications, options, result, err);
     for (size_t i = 0; i < publications.count; ++i) {
         const struct batch_publication *row = &publications.rows[i];
-        if (row->tried && row->published.reason != REPO_FINE)
+        if (row->tried && row->published.reason != REPO_FINE && row->published.reason != REPO_EMPTY)
             (void)fprintf(stderr, "spillway: feedback of %s was not published: %s\n",
                           row->student->id, row->published.sentence);
     }
-    (void)printf("feedback published to %zu repo%s, unchanged in %zu\n", publications.published,
-                 publications.published == 1 ? "" : "s", publications.unchanged);
+    (void)printf("feedback published to %zu repo%s", publications.published_repos,
+                 publications.published_repos == 1 ? "" : "s");
+    if (publications.published != publications.published_repos)
+        (void)printf(" (of %zu students)", publications.published);
+    (void)printf(", unchanged in %zu\n", publications.unchanged_repos);
+    if (publications.without_repos > 0)
+        (void)printf("%zu repo%s without a branch got none: a first branch would become the "
+                     "default\n",
+                     publications.without_repos, publications.without_repos == 1 ? "" : "s");
     if (status == 0 && publications.refused > 0)
         status = error_set(err, ERROR_INFRASTRUCTURE,
                            "feedback of %zu student%s was not published, for the reasons above; "

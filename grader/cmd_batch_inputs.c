@@ -108,6 +108,11 @@ static int read_files(struct batch_command *c, struct error *err)
             return -1;
         c->batch.canvas = &c->canvas;
         char title[100];
+        if (c->canvas.assignment == CSV_NO_COLUMN)
+            (void)fprintf(stderr,
+                          "spillway: %s has no assignment: Canvas will make a new one called "
+                          "\"%s\"\n",
+                          c->canvas_path, text_copy(title, sizeof title, c->canvas.title));
         if (c->canvas.guessed)
             (void)fprintf(stderr,
                           "spillway: %s: \"%s\" does not name the lab, but is its only assignment, "

@@ -229,9 +229,30 @@ static int take_slurm_option(struct batch_command *c, int option, const char *va
     }
 }
 
+/* What nobody but Slurm takes, as it is written; NULL: not one of these. */
+static const char *slurm_option(int option)
+{
+    switch (option) {
+    case OPT_PARTITION:
+        return "--partition";
+    case OPT_TIME:
+        return "--time";
+    case OPT_GRES:
+        return "--gres";
+    case OPT_PER_TASK:
+        return "--per-task";
+    case OPT_SBATCH:
+        return "--sbatch";
+    default:
+        return NULL;
+    }
+}
+
 static int take_option(struct batch_command *c, int option, const char *value, struct error *err)
 {
     struct batch_options *batch = &c->batch;
+    if (c->slurm_option == NULL)
+        c->slurm_option = slurm_option(option);
     if (keep_text(c, option, value))
         return 0;
     switch (option) {
@@ -295,6 +316,11 @@ int cmd_batch_parse(struct batch_command *c, int argc, char **argv, struct error
     if (c->canvas_column != NULL && c->canvas_path == NULL)
         return error_set(err, ERROR_USAGE,
                          "--canvas-column names a column of what --canvas FILE exports: give both");
+    if (c->slurm_option != NULL && !c->batch.on_slurm)
+        return error_set(err, ERROR_USAGE,
+                         "%s is an option of Slurm's, and this batch grades on this machine: give "
+                         "--engine slurm as well, or leave it out",
+                         c->slurm_option);
     if (c->batch.tag_pattern != NULL && c->batch.choice == REPO_TIP)
         return error_set(err, ERROR_USAGE, "--tag and --head choose different commits: take one");
     if (c->batch.tag_pattern != NULL)

@@ -225,6 +225,16 @@ static int collect_submission(struct grade *grade, const struct submission *subm
                : 0;
 }
 
+/* Why this executor; where nothing was run on it, that is why. */
+static void set_why(struct grade *grade, const struct collect_context *context)
+{
+    bool compiled = context->input->targets[0].target->compiled;
+    const char *why = context->why;
+    if (grade->executor != EXECUTOR_NONE && grade->device[0] == '\0')
+        why = compiled ? "there was nothing to run" : "it does not compile";
+    (void)text_copy(grade->why, sizeof grade->why, why);
+}
+
 int collect_grade(struct grade *grade, const struct collect_context *context, struct error *err)
 {
     const struct rubric_input *input = context->input;
@@ -244,7 +254,7 @@ int collect_grade(struct grade *grade, const struct collect_context *context, st
     grade->declared_arch = input->declared_arch;
     grade->executor = context->executor;
     (void)text_copy(grade->device, sizeof grade->device, input->result->run.device);
-    (void)text_copy(grade->why, sizeof grade->why, context->why);
+    set_why(grade, context);
     grade->sandbox = toolchain->sandbox;
     grade->seed = input->numbers->seed;
     const struct build_target *first = input->targets[0].target;

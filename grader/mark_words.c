@@ -77,10 +77,7 @@ void grade_explain_tools(struct bytes *out, const struct grade *grade)
         bytes_printf(out, " %s", arch_name(grade->archs[i], "sm_", arch));
     bytes_printf(out, " with nvcc %s, seed %llu\n", grade->nvcc_version,
                  (unsigned long long)grade->seed);
-    bytes_printf(out, "Run by %s: %s\n",
-                 grade->executor == EXECUTOR_NONE ? "nothing"
-                 : grade->device[0] == '\0'       ? executor_word(grade->executor)
-                                                  : grade->device,
+    bytes_printf(out, "Run by %s: %s\n", grade->device[0] == '\0' ? "nothing" : grade->device,
                  grade->why);
 }
 

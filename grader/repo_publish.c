@@ -67,8 +67,12 @@ static int look_up_branch(const struct repo_call *push, struct repo_published *r
     (void)snprintf(call.task.ref, sizeof call.task.ref, REPO_FEEDBACK_REF);
     int status = repo_call(&call, err);
     ret->attempts += call.attempts;
-    if (status == 0 && strcmp(call.reply.default_ref, REPO_FEEDBACK_REF) == 0)
-        refuse(ret, REPO_NO_BRANCH, "feedback is the repo's default branch");
+    bool listed =
+        status == 0 && (call.reply.reason == REPO_FINE || call.reply.reason == REPO_NO_REF);
+    if (listed && !call.reply.has_branch)
+        refuse(ret, REPO_EMPTY, REPO_NO_WORK);
+    else if (listed && strcmp(call.reply.default_ref, REPO_FEEDBACK_REF) == 0)
+        refuse(ret, REPO_NO_BRANCH, REPO_DEFAULT_FEEDBACK);
     else if (status == 0 && call.reply.reason == REPO_FINE) {
         memcpy(ref, call.payload.data, sizeof *ref);
         *found = true;

@@ -4,7 +4,8 @@
  * The branch gets a folder named after the lab, which holds exactly the given files; what else lies
  * on it stays. Published again, the same files make no commit. The branch is never forced: what
  * somebody else pushed to it becomes the parent. A repo whose default (or checked-out) branch is
- * `feedback` is refused. Like reading, all of it happens in children (see repo_fetch.h); for a
+ * `feedback` is refused, and so is one without another branch (REPO_EMPTY): many a host would make
+ * this one its default. Like reading, all of it happens in children (see repo_fetch.h); for a
  * local path the objects and the ref are written directly, without hooks, whether the repo is bare
  * or not. */
 #ifndef SPILLWAY_REPO_PUBLISH_H

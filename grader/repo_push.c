@@ -100,9 +100,23 @@ static bool is_default(struct repo_work *work, git_repository *repository)
                 strcmp(git_reference_symbolic_target(head), REPO_FEEDBACK_REF) == 0;
     git_reference_free(head);
     if (same)
-        (void)repo_work_refuse(work, REPO_NO_BRANCH,
-                               "feedback is the repo's default (or checked out) branch");
+        (void)repo_work_refuse(work, REPO_NO_BRANCH, REPO_DEFAULT_FEEDBACK);
     return same;
+}
+
+/* The first branch of a repo becomes its default on many a host, and then the one that is graded.
+ */
+static bool has_branch(struct repo_work *work, git_repository *repository)
+{
+    git_reference_iterator *iterator = NULL;
+    const char *name;
+    bool found = git_reference_iterator_glob_new(&iterator, repository, "refs/heads/*") != 0;
+    while (!found && git_reference_next_name(&name, iterator) == 0)
+        found = strcmp(name, REPO_FEEDBACK_REF) != 0;
+    git_reference_iterator_free(iterator);
+    if (!found)
+        (void)repo_work_refuse(work, REPO_EMPTY, REPO_NO_WORK);
+    return found;
 }
 
 static int put(struct repo_work *work, git_repository *repository)
@@ -146,7 +160,7 @@ int repo_work_put(struct repo_work *work)
         return 0;
     /* The commit's log of changes would name whoever runs this, and there may be no name. */
     (void)git_repository_set_ident(repository, "Spillway", "spillway@localhost");
-    if (!is_default(work, repository))
+    if (has_branch(work, repository) && !is_default(work, repository))
         status = put(work, repository);
     if (work->reply.reason != REPO_FINE)
         work->reply.commit[0] = '\0';

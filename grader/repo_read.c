@@ -249,7 +249,7 @@ static int no_source(const struct reading *reading)
                                  i == 0           ? ""
                                  : i + 1 == count ? " or "
                                                   : ", ",
-                                 folders[i][0] == '\0' ? "its top folder" : folders[i]);
+                                 folders[i][0] == '\0' ? "the top folder" : folders[i]);
     if (search.found_count > 0)
         return repo_work_refuse(
             reading->work, REPO_NO_SOURCE,
@@ -263,8 +263,9 @@ static int no_source(const struct reading *reading)
             "whose files were not submitted: remove the .git folder in it, then "
             "add and commit the files",
             reading->commit, name, search.nested);
-    return repo_work_refuse(reading->work, REPO_NO_SOURCE, "commit %s has no %s, in %s or anywhere",
-                            reading->commit, name, places);
+    return repo_work_refuse(reading->work, REPO_NO_SOURCE,
+                            "commit %s has no file %s: it belongs in %s", reading->commit, name,
+                            places);
 }
 
 /* The folder of the first file, when that was found. */

@@ -16,7 +16,7 @@ static const struct {
                               "Work that was in time after all counts with an extension in the roster."},
     [REPO_NO_COMMIT] = {"no-commit", REPO_STUDENT, "Let the branch or tag name a commit."},
     [REPO_NO_SOURCE] = {"no-source", REPO_STUDENT,
-                        "Commit the file and push it (the batch's --path names another folder)."},
+                        "Commit the file and push it."},
     [REPO_SHALLOW] = {"shallow", REPO_STUDENT,
                       "Run `git fetch --unshallow` in the clone, then push everything again."},
     [REPO_PARTIAL] = {"partial", REPO_STUDENT,

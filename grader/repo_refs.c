@@ -69,6 +69,19 @@ static int add_one(struct repo_work *work, const struct repo_listed *listed)
     return add(work, listed);
 }
 
+/* The student's branch if there is one alone, else NULL. */
+static const struct repo_listed *only_branch(const struct repo_listing *listing)
+{
+    const struct repo_listed *only = NULL;
+    for (size_t i = 0; i < listing->count; ++i)
+        if (starts_with(listing->items[i].name, HEADS) && !is_feedback(&listing->items[i])) {
+            if (only != NULL)
+                return NULL;
+            only = &listing->items[i];
+        }
+    return only;
+}
+
 /* ---- Kinds of wishes ------------------------------------------------------------------------- */
 
 static int choose_tags(struct repo_work *work, const struct repo_listing *listing)
@@ -130,24 +143,46 @@ static int choose_named(struct repo_work *work, const struct repo_listing *listi
                             name, some);
 }
 
+/* HEAD is the instructor's branch: a host makes the first that is pushed the default one. What the
+ * student pushed then is most likely called as usual. */
+static int choose_beside_feedback(struct repo_work *work, const struct repo_listing *listing)
+{
+    static const char *const usual[] = {"main", "master"};
+    static const char head[] = "the default branch is feedback, to which instructors publish";
+    const struct repo_listed *found = only_branch(listing);
+    char some[200], name[60];
+    size_t branches = name_some(some, listing, HEADS);
+    if (branches == 0)
+        return repo_work_refuse(work, REPO_EMPTY,
+                                "the repo is empty: not one commit was pushed, but feedback");
+    for (size_t i = COUNT_OF(usual); branches > 1 && i-- > 0;) {
+        const struct repo_listed *listed = find(listing, HEADS, usual[i]);
+        found = listed != NULL ? listed : found;
+    }
+    if (found == NULL)
+        return repo_work_refuse(work, REPO_NO_REF,
+                                "%s; the branches are %s, and nobody said which is graded", head,
+                                some);
+    repo_work_flag(work, REPO_FLAG_ONLY_BRANCH, "%s: the branch %s was taken", head,
+                   text_copy(name, sizeof name, found->name + strlen(HEADS)));
+    return add_one(work, found);
+}
+
 /* HEAD leads nowhere. */
 static int choose_without_head(struct repo_work *work, const struct repo_listing *listing)
 {
-    const struct repo_listed *only = NULL;
+    const struct repo_listed *only = only_branch(listing);
     char some[200], head[130] = "HEAD names no branch that exists";
     size_t branches = name_some(some, listing, HEADS);
-    for (size_t i = 0; i < listing->count; ++i)
-        if (starts_with(listing->items[i].name, HEADS) && !is_feedback(&listing->items[i]))
-            only = &listing->items[i];
     if (listing->head_target != NULL) {
         char name[60];
         bool branch = starts_with(listing->head_target, HEADS);
         (void)text_copy(name, sizeof name, listing->head_target + (branch ? strlen(HEADS) : 0));
         (void)snprintf(head, sizeof head, "the default branch is %s, which does not exist", name);
     }
-    if (only == NULL)
+    if (branches == 0)
         return repo_work_refuse(work, REPO_EMPTY, "the repo is empty: not one commit was pushed");
-    if (branches > 1)
+    if (only == NULL)
         return repo_work_refuse(work, REPO_NO_REF,
                                 "%s; the branches are %s, and nobody said which is graded", head,
                                 some);
@@ -180,7 +215,7 @@ static int choose_default(struct repo_work *work, const struct repo_listing *lis
     const struct repo_listed *branch =
         target != NULL ? find(listing, "", target) : branch_of(listing, &head->id);
     if (branch != NULL)
-        return add_one(work, branch);
+        return is_feedback(branch) ? choose_beside_feedback(work, listing) : add_one(work, branch);
     repo_work_flag(work, REPO_FLAG_DETACHED,
                    "HEAD is on no branch (detached): the commit that it names was taken");
     return add_one(work, head);
@@ -214,6 +249,9 @@ int repo_refs_choose(struct repo_work *work, const struct repo_listing *listing,
     const char *target = head != NULL && head->symref != NULL ? head->symref : listing->head_target;
     (void)snprintf(work->reply.default_ref, sizeof work->reply.default_ref, "%s",
                    target == NULL ? "" : target);
+    for (size_t i = 0; i < listing->count; ++i)
+        work->reply.has_branch |=
+            starts_with(listing->items[i].name, HEADS) && !is_feedback(&listing->items[i]);
     *all_branches = task->choice != REPO_LAST_TAG && repo_is_id(task->ref);
     if (listing->count > LIMIT_REPO_REFS)
         return repo_work_refuse(work, REPO_TOO_LARGE,

@@ -87,8 +87,8 @@ static bool numbers_valid(const struct repo_reply *reply)
     /* Year 1 to 9999, so that every date can be written. */
     const int64_t first = INT64_C(-62135596800), last = INT64_C(253402300799);
     return reply->unchanged <= 1 && reply->wants_secret <= 1 && reply->retry_whole <= 1 &&
-           reply->source <= REPO_TIME_PUSH && reply->unix_s >= first && reply->unix_s <= last &&
-           reply->commit_s >= first && reply->commit_s <= last &&
+           reply->has_branch <= 1 && reply->source <= REPO_TIME_PUSH && reply->unix_s >= first &&
+           reply->unix_s <= last && reply->commit_s >= first && reply->commit_s <= last &&
            reply->commit_offset_s >= -86400 && reply->commit_offset_s <= 86400 &&
            reply->flags < 1u << REPO_FLAG_COUNT && reply->traits < 8;
 }

@@ -81,6 +81,12 @@ struct repo_task {
     } files[16];
 };
 
+/* Why nothing is published. */
+#define REPO_NO_WORK "the repo has no branch beside which feedback could be put"
+#define REPO_DEFAULT_FEEDBACK                                                                      \
+    "feedback is the repo's default (or checked out) branch: another has to be, in the settings "  \
+    "of the repo's host"
+
 struct repo_reply_file {
     char path[512];
     char problem[400];
@@ -98,6 +104,7 @@ struct repo_reply {
     char ref[256];
     char default_ref[256]; /* where HEAD points, "" if that is not known */
     uint8_t unchanged, wants_secret, retry_whole;
+    uint8_t has_branch; /* beside the instructor's */
     uint32_t traits, ref_count;
     uint64_t received_bytes, received_objects;
     /* READ */

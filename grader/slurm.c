@@ -43,9 +43,14 @@ static int refused(struct error *err, const char *name, const struct process_res
 {
     char words[600];
     (void)text_copy(words, sizeof words, bytes_text(&result->error));
-    return error_set(err, ERROR_INFRASTRUCTURE, "%s %s%s%s", name,
-                     result->timed_out ? "does not answer" : "failed", words[0] != '\0' ? ": " : "",
-                     words);
+    return error_set(err, ERROR_INFRASTRUCTURE,
+                     "%s %s%s%s. Is this a machine of the cluster, and does `sinfo` answer here? "
+                     "SLURM_CONF names a slurm.conf that is not in /etc/slurm%s",
+                     name, result->timed_out ? "does not answer" : "failed",
+                     words[0] != '\0' ? ": " : "", words,
+                     strcmp(name, "sbatch") == 0
+                         ? "; --partition, --time, --gres and --sbatch are handed to sbatch"
+                         : "");
 }
 
 /* ---- Submitting ------------------------------------------------------------------------------*/

@@ -114,15 +114,16 @@ void summary_write(struct bytes *out, const struct summary *summary)
 {
     bytes_printf(out, "%zu student%s\n", summary->students, summary->students == 1 ? "" : "s");
     write_count(out, "graded", summary->graded, "");
-    write_count(out, "cached", summary->cached, "of these: the same work as before");
-    write_count(out, "late", summary->late, "of these: after the deadline and its grace");
+    write_count(out, "cached", summary->cached, "unchanged since they were last looked at");
+    write_count(out, "late", summary->late, "after the deadline and its grace");
     write_count(out, "missing", summary->missing, "nothing was handed in");
     write_count(out, "broken", summary->broken, "cannot be read: the student has to mend it");
     write_count(out, "pending", summary->pending, "have marks that are not judged: pending.csv");
     write_count(out, "overridden", summary->overridden, "have points set by hand");
     write_count(out, "noted", summary->noted, "something is odd: `warnings` in grades.csv");
     write_count(out, "waiting", summary->waiting, "without any grading yet");
-    write_count(out, "trouble", summary->trouble, "this machine failed: trouble.csv, --retry");
+    write_count(out, "trouble", summary->trouble,
+                "by address, server or this machine: trouble.csv, --retry");
     if (summary->scored > 0) {
         bytes_printf(out, "  mean       %6.1f of %lld", summary->mean,
                      (long long)summary->max_score);

@@ -65,7 +65,7 @@ static const struct {
      "Student,ID,Section,Lab (2)\nFirst,s1,A,8190\nSecond,s2,A,8191\n", ""},
     {"Student,ID,Section,Lab 1 (1),Lab 2 (2)\nFirst,s1,A,,\nSecond,s2,A,,\n", "Lab 2",
      "Student,ID,Section,Lab 2 (2)\nFirst,s1,A,8190\nSecond,s2,A,8191\n", ""},
-    {"Student,ID,Section,Lab 1 (1)\n Points Possible,,,5\nFirst,s1,A,\nSecond,s2,A,\n", "Lab 3",
+    {"Student,ID,Section,Final Score\n Points Possible,,,(read only)\nFirst,s1,A,\nSecond,s2,A,\n", "Lab 3",
      "Student,ID,Section,Lab 3\n\" Points Possible\",,,8191\nFirst,s1,A,8190\nSecond,s2,A,8191\n", ""},
     /* Who is left out. */
     {"Student,ID,Section,Only (9)\nFirst,s1,A,EX\n\"Student, Test\",77,A,\n\nManual Posting,,,\nAgain,s2,A,\nSecond,s2,A,\n", NULL,
@@ -145,6 +145,9 @@ static const struct {
     {"Student,ID,Section,tiny A (1),tiny B (2)\nFirst,s1,A,,\n", NULL, "of \"tiny A (1)\", \"tiny B (2)\"\n"},
     {"Student,ID,Section,tiny A (1),Other (2)\nFirst,s1,A,,\n", "Final Score", "Canvas passes over"},
     {"Student,ID,Section,Lab (1),Lab (2)\nFirst,s1,A,,\n", "Lab", "behind the title as well (\"Lab (1)\", \"Lab (2)\")\n"},
+    {"Student,ID,Section,Lab (1),Other (2)\nFirst,s1,A,,\n", "Lbb", "no column is called `Lbb`; its assignments are \"Lab (1)\", \"Other (2)\"\n"},
+    {"Student,ID,Section,Lab (1)\nFirst,s1,A,\n", "Lab (2)", "no column is called `Lab (2)`; its assignments are \"Lab (1)\"\n"},
+    {"Student,ID,Section,Lab (1)\nFirst,s1,A,\n", "Section", "no column is called `Section`"},
     {"Student,ID,Section,Lab (1)\nFirst,s1,A,\n", "My Final Score", "Canvas passes over a column"},
     {"Student,ID,Section,\"Lab (1)\nFirst,s1,A,\n", NULL, "never closed"},
     /* clang-format on */

@@ -128,8 +128,9 @@ START_TEST(feedback_is_published_only_when_asked)
     ck_assert_str_eq(first, again);
     look_at_feedback(1, "day17-registers/report.html", again);
     ck_assert_str_eq(first, again);
-    batch_expect(0, LIST(QUICK, "--publish"),
-                 LIST("feedback published to 4 repos, unchanged in 2"));
+    batch_expect(
+        0, LIST(QUICK, "--publish"),
+        LIST("feedback published to 3 repos, unchanged in 2\n1 repo without a branch got none"));
     look_at_feedback(1, "day17-registers/feedback.txt", again);
     ck_assert_str_eq(first, again);
     /* Who hands in on works on, and grading still looks at that branch alone. */
@@ -137,7 +138,7 @@ START_TEST(feedback_is_published_only_when_asked)
     school_hand_in(&batch_school, 1, source, NULL);
     batch_expect(0, LIST(QUICK, "--publish"),
                  LIST("s001             graded", "s002             unchanged",
-                      "feedback published to 1 repo, unchanged in 5"));
+                      "feedback published to 1 repo, unchanged in 4"));
     look_at_feedback(1, "day17-registers/feedback.txt", after);
     ck_assert_str_ne(first, after);
 }
@@ -157,11 +158,13 @@ START_TEST(who_shares_a_repo_has_a_folder_each)
                    "s002,B,b@example.org,%s/%s,g\n",
                    path, batch_school.folder, spellings[_i]);
     testing_write(batch_school.roster, roster, strlen(roster));
-    batch_expect(0, LIST(QUICK, "--publish"), LIST("2 students", "feedback published to 2 repos"));
+    batch_expect(
+        0, LIST(QUICK, "--publish"),
+        LIST("2 students", "feedback published to 1 repo (of 2 students), unchanged in 0"));
     look_at_feedback(1, "day17-registers-s001/feedback.txt", first);
     look_at_feedback(1, "day17-registers-s002/report.html", first);
     batch_expect(0, LIST(QUICK, "--publish"),
-                 LIST("feedback published to 0 repos, unchanged in 2"));
+                 LIST("feedback published to 0 repos, unchanged in 1"));
     look_at_feedback(1, "day17-registers-s001/feedback.txt", again);
     ck_assert_str_eq(first, again);
 }
@@ -474,6 +477,35 @@ START_TEST(an_only_column_of_canvas_is_named)
 }
 END_TEST
 
+/* A title that was mistyped would become a new assignment. */
+START_TEST(a_column_that_canvas_lacks_is_refused)
+{
+    batch_set_up(1, "");
+    const char *path = support_path(batch_school.folder, "export.csv");
+    static const char two[] = "Student,ID,SIS User ID,Section,Essay (7),Quiz (8)\nOne,1,s001,A,,\n";
+    testing_write(path, two, sizeof two - 1);
+    batch_expect(
+        2, LIST(QUICK, "--canvas", path, "--canvas-column", "Quizz"),
+        LIST("no column is called `Quizz`; its assignments are \"Essay (7)\", \"Quiz (8)\""));
+    batch_expect(0, LIST(QUICK, "--canvas", path, "--canvas-column", "quiz"),
+                 LIST("canvas.csv, column \"Quiz (8)\""));
+    static const char none[] = "Student,ID,SIS User ID,Section\nOne,1,s001,A\n";
+    testing_write(path, none, sizeof none - 1);
+    batch_expect(0, LIST(QUICK, "--canvas", path, "--canvas-column", "Day 17"),
+                 LIST("has no assignment: Canvas will make a new one called \"Day 17\""));
+}
+END_TEST
+
+START_TEST(what_does_not_compile_is_run_by_nothing)
+{
+    batch_set_up(4, "");
+    batch_expect(0, LIST("--elements", "3000", "--student", "s004"),
+                 LIST("s004             graded"));
+    batch_assert_in("students/s004/feedback.txt", "run by      nothing: it does not compile\n");
+    batch_assert_in("students/s004/result.json", "\"why\": \"it does not compile\"");
+}
+END_TEST
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
 static const struct {
@@ -487,6 +519,12 @@ static const struct {
     {{"--late", "percent=10"}, "late after what?"},
     {{"--tag", "x", "--head"}, "--tag and --head"},
     {{"--canvas-column", "Day 17"}, "--canvas FILE"},
+    {{"--partition", "gpu"}, "--partition is an option of Slurm's"},
+    {{"--time", "30"}, "--time is an option"},
+    {{"--gres", "none"}, "--gres is an option"},
+    {{"--per-task", "4"}, "--per-task is an option"},
+    {{"--sbatch", "-c4", "--gres", "x"}, "--sbatch is an option"},
+    {{"--engine", "local", "--sbatch", "-c4"}, "--engine slurm as well"},
     {{"--jobs", "0"}, "--jobs"},
     {{"--executor", "cloud"}, "auto, gpu, emulator or none"},
     {{"--arch", "sm_999"}, "nvcc 13.0.88 does not compile for sm_999"},
@@ -542,6 +580,8 @@ Suite *suite_cmd_batch(void)
     tcase_add_test(tests, nobody_to_grade_is_said);
     tcase_add_test(tests, pushes_of_nobody_are_counted);
     tcase_add_test(tests, an_only_column_of_canvas_is_named);
+    tcase_add_test(tests, a_column_that_canvas_lacks_is_refused);
+    tcase_add_test(tests, what_does_not_compile_is_run_by_nothing);
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(refusals));
     tcase_add_test(tests, other_ways_of_grading_are_said);
     suite_add_tcase(suite, tests);

@@ -629,15 +629,15 @@ START_TEST(a_class_in_a_few_numbers)
         bytes_text(&page),
         "5 students\n"
         "  graded          2\n"
-        "  cached          1  of these: the same work as before\n"
-        "  late            1  of these: after the deadline and its grace\n"
+        "  cached          1  unchanged since they were last looked at\n"
+        "  late            1  after the deadline and its grace\n"
         "  missing         1  nothing was handed in\n"
         "  broken          1  cannot be read: the student has to mend it\n"
         "  pending         1  have marks that are not judged: pending.csv\n"
         "  overridden      3  have points set by hand\n"
         "  noted           1  something is odd: `warnings` in grades.csv\n"
         "  waiting         1  without any grading yet\n"
-        "  trouble         1  this machine failed: trouble.csv, --retry\n"
+        "  trouble         1  by address, server or this machine: trouble.csv, --retry\n"
         "  mean       3811.2 of 8191, missing and broken counted as 0 or as set by hand\n"
         "  median     3531.0\n"
         "Most points were lost on code.frame: 3 by 1 student\n  (a frame)\n");

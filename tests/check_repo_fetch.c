@@ -106,6 +106,32 @@ static void make_feedback_alone(const char *path)
     repos_git(path, NULL, "branch", "-D", "main", NULL);
 }
 
+/* What a host made of feedback that was pushed first. */
+static void make_default_feedback(const char *path)
+{
+    repos_plain(path);
+    repos_git(path, NULL, "checkout", "-q", "--orphan", "feedback", NULL);
+    repos_commit(path, REPOS_SOURCE, "feedback\n", NULL);
+}
+
+static void make_default_feedback_with_two(const char *path)
+{
+    make_default_feedback(path);
+    repos_git(path, NULL, "branch", "dev", "feedback", NULL);
+}
+
+static void make_default_feedback_without_main(const char *path)
+{
+    make_default_feedback_with_two(path);
+    repos_git(path, NULL, "branch", "-m", "main", "work", NULL);
+}
+
+static void make_default_feedback_alone(const char *path)
+{
+    make_default_feedback(path);
+    repos_git(path, NULL, "branch", "-D", "main", NULL);
+}
+
 static void make_detached(const char *path)
 {
     repos_plain(path);
@@ -662,6 +688,14 @@ static const struct {
     {"head-elsewhere", make_head_elsewhere, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
     {"beside-feedback", make_beside_feedback, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
     {"feedback-alone", make_feedback_alone, REPO_EMPTY, "not one commit", NULL, 0},
+    {"default-feedback", make_default_feedback, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
+    {"default-feedback-two", make_default_feedback_with_two, REPO_FINE, "", "first\n",
+     FLAG(ONLY_BRANCH)},
+    {"default-feedback-work", make_default_feedback_without_main, REPO_NO_REF,
+     "he default branch is feedback, to which instructors publish; the branches are dev, work",
+     NULL, 0},
+    {"default-feedback-alone", make_default_feedback_alone, REPO_EMPTY,
+     "not one commit was pushed, but feedback", NULL, 0},
     {"head-nowhere", make_head_nowhere, REPO_NO_REF, "master, which does not exist", NULL, 0},
     {"head-garbage", make_head_garbage, REPO_FINE, "", "first\n", FLAG(ONLY_BRANCH)},
     {"detached", make_detached, REPO_FINE, "", "detached\n", FLAG(DETACHED)},
@@ -714,7 +748,10 @@ static const struct {
     {"including-nothing", make_including_nothing, REPO_FINE, "", "first\n", 0},
     {"including-pipe", make_including_pipe, REPO_DAMAGED, "talk, which is a pipe", NULL, 0},
     {"odd-names", make_odd_names, REPO_FINE, "", "odd\n", 0},
-    {"no-source", make_without_source, REPO_NO_SOURCE, "or anywhere", NULL, 0},
+    {"no-source", make_without_source, REPO_NO_SOURCE,
+     "has no file registers.cu: it belongs in the top folder, starter/day17-registers or "
+     "day17-registers. Commit the file and push it.",
+     NULL, 0},
     {"other-folder", make_other_folder, REPO_NO_SOURCE, "homework/day17/registers.cu", NULL, 0},
     {"other-case", make_other_case, REPO_NO_SOURCE, "Registers.cu", NULL, 0},
     {"usual-folder", make_usual_folder, REPO_FINE, "", "starter's\n", 0},

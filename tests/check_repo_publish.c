@@ -219,7 +219,7 @@ static void refused(const struct scene *scene, enum repo_reason reason, const ch
     ck_assert_str_eq(published.commit, "");
 }
 
-/* The branch that is graded, or that somebody stands on. */
+/* The branch that somebody stands on; and none that would become the first, and so the default. */
 START_TEST(never_the_default_branch)
 {
     struct scene scene;
@@ -229,6 +229,8 @@ START_TEST(never_the_default_branch)
         TEST_SKIP("no %s here", ways[_i]);
     repos_git(scene.bare, NULL, "branch", "-m", "main", "feedback", NULL);
     repos_git(scene.bare, NULL, "symbolic-ref", "HEAD", "refs/heads/feedback", NULL);
+    refused(&scene, REPO_EMPTY, "no branch beside");
+    repos_git(scene.bare, NULL, "branch", "work", "feedback", NULL);
     refused(&scene, REPO_NO_BRANCH, "default");
     ck_assert_uint_eq(commits(&scene), 1);
 }
@@ -264,6 +266,10 @@ START_TEST(other_refusals)
                    server_git(scene.root));
     repos_git("/", NULL, "init", "-q", "--bare", scene.bare, NULL);
     refused(&scene, REPO_EMPTY, "empty");
+    (void)snprintf(scene.address, sizeof scene.address, "%s", scene.bare);
+    refused(&scene, REPO_EMPTY, "no branch beside");
+    ck_assert(!repos_try_git(scene.bare, NULL, NULL, "rev-parse", "-q", "--verify",
+                             "refs/heads/feedback", NULL));
     (void)snprintf(scene.address, sizeof scene.address, "%s/nobody.git", scene.root);
     refused(&scene, REPO_NOT_FOUND, "no folder");
     (void)snprintf(scene.address, sizeof scene.address, "%s", scene.root);

@@ -457,6 +457,10 @@ START_TEST(slurm_refuses)
     ck_assert_int_eq(result.exit_code, 3);
     assert_says(&result, refusals[_i].said);
     assert_says(&result, "the same command goes on");
+    if (refusals[_i].sbatch != NULL) {
+        assert_says(&result, "does `sinfo` answer here?");
+        assert_says(&result, "SLURM_CONF");
+    }
     process_result_release(&result);
 }
 END_TEST
