@@ -99,8 +99,10 @@ struct emulator_result {
 struct emulator *emulator_create(const char *ptx, size_t length, struct error *err);
 void emulator_free(struct emulator *emulator);
 
-/* Device address of a new buffer, 256-byte aligned, surrounded by addresses that belong to nobody;
- * 0 when memory is short. Contents count as uninitialised until written. */
+/* Device address of a new buffer, a multiple of 256 KiB (of larger ones, of their size up to 2 MiB,
+ * with 64-bit addresses), surrounded by addresses that belong to nobody; 0 when memory is short.
+ * Where a buffer begins decides how lanes of an atomic take turns: see traffic.c. Contents count as
+ * uninitialised until written. */
 uint64_t emulator_allocate(struct emulator *emulator, size_t bytes, const char *label);
 
 /* Host access. Return -1 when the range is not inside one buffer. copy_in marks bytes initialised;
