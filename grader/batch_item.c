@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "process.h"
+#include "repo_task.h"
 #include "text.h"
 
 /* ---- Keys ------------------------------------------------------------------------------------
@@ -207,7 +208,11 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
         .address = item->student->location,
         .cache = cache,
         .ref = item->student->ref,
-        .choice = options->choice,
+        /* One commit that the roster names is meant whatever is tagged. */
+        .choice = options->choice == REPO_LAST_TAG && item->student->ref != NULL &&
+                          repo_is_id(item->student->ref)
+                      ? REPO_LAST
+                      : options->choice,
         .tag_pattern = options->tag_pattern,
         .has_cutoff = has_cutoff,
         .cutoff_s = cutoff.unix_s,

@@ -360,6 +360,12 @@ static int pick_id(struct repo_work *work, git_repository *cache, git_commit **r
                                 work->task->graded_ref);
     repo_pick_take(work, *ret);
     repo_pick_because(work, "the commit that the roster names");
+    for (size_t i = 0; i < work->task->push_count; ++i)
+        if (strcmp(work->parts.pushes[i].commit, work->reply.commit) == 0) {
+            work->reply.unix_s = repo_pick_time(work->parts.pushes[i].unix_s);
+            work->reply.source = REPO_TIME_PUSH;
+            break; /* when it first arrived */
+        }
     return 0;
 }
 

@@ -7,7 +7,7 @@
  *   email            required
  *   repo             required  a path (relative to the roster's folder), file://, https://, ssh://
  *                              or host:path as scp has it
- *   ref              optional  branch or tag; empty: the repo's default branch
+ *   ref              optional  branch, tag or whole commit id; empty: the repo's default branch
  *   deadline         optional  as moment.h reads it; empty: the batch's
  *   extension_hours  optional  added to the deadline; decimals are fine
  *   group            optional  students of one group may share a repo
@@ -27,7 +27,7 @@ struct student {
     char *location;          /* owned; what to open: an absolute path, or the URL */
     char *identity;          /* owned; equal for students of one repo (repo_identity.h) */
     enum repo_kind repo_kind;
-    char *ref;   /* owned; NULL: the default branch */
+    char *ref;   /* owned; a branch, tag or commit; NULL: the default branch */
     char *group; /* owned; NULL: none */
     bool has_deadline;
     struct moment deadline; /* own deadline, without the extension */

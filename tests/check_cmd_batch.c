@@ -247,6 +247,10 @@ START_TEST(late_and_unchanged_is_in_time)
     testing_write(batch_school.roster, roster, strlen(roster));
     batch_expect(0, LIST(LATE), LIST("s002             graded 75/100 (25 pending)\n"));
     batch_assert_in("grades.csv", "the commit that the roster names");
+    /* Also where tags are handed in. */
+    support_git_tag(school_repo(&batch_school, 2), "submit/1", "HEAD");
+    batch_expect(0, LIST(QUICK, "--tag", "submit/*"), LIST("s002             unchanged 75/100"));
+    batch_assert_in("grades.csv", "the commit that the roster names");
 }
 END_TEST
 

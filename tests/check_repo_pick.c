@@ -643,6 +643,14 @@ START_TEST(late_and_unchanged_by_push)
     repo_answer_release(&answer);
     request.due_s = request.free_s = noon(6);
     expect_only(&request, "two", UNCHANGED "6", 0);
+    /* A commit that the roster names is as old as the log says, too. */
+    request.ref = pushes[1].commit;
+    answer = expect(&request, "two", "the commit that the roster names", 0);
+    ck_assert_int_eq(answer.unix_s, noon(6));
+    ck_assert_int_eq(answer.source, REPO_TIME_PUSH);
+    repo_answer_release(&answer);
+    request.ref = pushes[0].commit;
+    expect_only(&request, "one", "the commit that the roster names", 0);
 }
 END_TEST
 
