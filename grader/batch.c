@@ -268,6 +268,7 @@ static int find_machine(struct session *s, struct error *err)
     s->batch.elsewhere = s->options->on_slurm;
     int status = s->batch.elsewhere ? shard_make_folders(s->options->folder, err)
                                     : crew_find_machine(&s->batch, err);
+    batch_read_blanks(&s->batch);
     return status == 0 ? batch_settings(&s->batch, err) : -1;
 }
 
@@ -360,6 +361,8 @@ static void session_close(struct session *s)
 {
     pool_close(s->pool);
     crew_release(&s->batch);
+    bytes_release(&s->batch.blank_source);
+    bytes_release(&s->batch.blank_answers);
     (void)pthread_mutex_destroy(&s->batch.numbers_lock);
     gradebook_close(s->book);
     if (s->lock >= 0)

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "datadir.h"
+#include "files.h"
 #include "process.h"
 #include "repo_task.h"
 #include "text.h"
@@ -137,6 +139,30 @@ static void finish_attempt(struct batch_item *item)
     item->end = ITEM_ATTEMPT;
 }
 
+/* ---- What students begin with -----------------------------------------------------------------
+ */
+
+static void read_blank(struct bytes *ret, const char *family, const char *lab, const char *name,
+                       size_t limit)
+{
+    struct error ignored = {0};
+    AUTO_FREE char *relative = NULL;
+    if (asprintf(&relative, "%s/%s/%s", family, lab, name) < 0) {
+        relative = NULL;
+        return;
+    }
+    AUTO_FREE char *path = data_path(relative, &ignored);
+    if (path == NULL || file_read(ret, path, limit, false) != FILE_READ)
+        *ret = (struct bytes){0};
+}
+
+void batch_read_blanks(struct batch *batch)
+{
+    const struct lab *lab = batch->options->lab;
+    read_blank(&batch->blank_source, "starter", lab->id, lab->source_name, LIMIT_SOURCE_BYTES);
+    read_blank(&batch->blank_answers, "exercises", lab->id, "answers.ini", LIMIT_ANSWERS_BYTES);
+}
+
 /* ---- Fetching -------------------------------------------------------------------------------- */
 
 /* The latest moment that counts for the choice. False: there is none. */
@@ -187,9 +213,10 @@ static int fetch(struct batch *batch, struct batch_item *item, struct repo_fetch
 {
     const struct batch_options *options = batch->options;
     const struct repo_wanted wanted[FILE_COUNT] = {
-        [SOURCE] = {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES, false},
-        [ANSWERS] = {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false},
-        [EXPLANATION] = {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES, true},
+        [SOURCE] = {options->lab->source_name, "starter", LIMIT_SOURCE_BYTES, false,
+                    &batch->blank_source},
+        [ANSWERS] = {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false, &batch->blank_answers},
+        [EXPLANATION] = {"explain.md", "exercises", LIMIT_EXPLANATION_BYTES, true, NULL},
     };
     struct moment cutoff = {0};
     char cutoff_text[MOMENT_TEXT_BYTES] = "", known_settings[DIGEST_HEX_BYTES];

@@ -50,6 +50,7 @@ struct batch {
     bool elsewhere; /* other machines grade: there are neither machine nor cache here */
     int64_t now_s;
     uint64_t seed;
+    struct bytes blank_source, blank_answers; /* as students get them; empty: not known */
     pthread_mutex_t numbers_lock;
     bool numbers_ready; /* guarded by numbers_lock, like the next */
     struct numbers numbers;
@@ -62,6 +63,9 @@ struct batch {
 /* Finds the settings' digest; after machine, recall and seed are set. What another machine has is
  * not known here, and left out. */
 int batch_settings(struct batch *batch, struct error *err);
+
+/* Reads what students begin with, where this installation has it. */
+void batch_read_blanks(struct batch *batch);
 
 enum { STAGE_FETCH, STAGE_WORK, STAGE_LANE, STAGE_COUNT };
 

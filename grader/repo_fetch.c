@@ -88,7 +88,7 @@ char *repo_cache_folder(const char *output_folder, const char *identity)
 /* ---- The task -------------------------------------------------------------------------------- */
 
 /* Everything that decides which commit and which files, so that equal states mean equal answers. */
-static bool note_policy(char into[41], const struct repo_request *request)
+static bool note_policy(struct repo_task *task, const struct repo_request *request)
 {
     struct bytes text = bytes_with_limit((size_t)4 << 20);
     (void)bytes_printf(&text, "%d\n%d\n%s\n%s\n%s\n%s\n", REPO_VERSION, (int)request->choice,
@@ -104,10 +104,10 @@ static bool note_policy(char into[41], const struct repo_request *request)
         (void)bytes_printf(&text, "%s %lld\n", request->pushes[i].commit,
                            (long long)request->pushes[i].unix_s);
     for (size_t i = 0; i < request->wanted_count; ++i)
-        (void)bytes_printf(&text, "%s\n%s\n%zu %d\n", request->wanted[i].name,
+        (void)bytes_printf(&text, "%s\n%s\n%zu %d %s\n", request->wanted[i].name,
                            request->wanted[i].family, request->wanted[i].limit,
-                           request->wanted[i].unscored);
-    bool hashed = !text.failed && hash_text(into, text.data, text.length);
+                           request->wanted[i].unscored, task->wanted[i].blank);
+    bool hashed = !text.failed && hash_text(task->policy, text.data, text.length);
     bytes_release(&text);
     return hashed;
 }
@@ -158,6 +158,9 @@ static int make_task(struct repo_task *task, const struct repo_fetcher *fetcher,
                wanted->limit <= LIMIT_SOURCE_BYTES;
         task->wanted[i].limit = wanted->limit;
         task->wanted[i].unscored = wanted->unscored;
+        if (wanted->blank != NULL && wanted->blank->length > 0 &&
+            !hash_text(task->wanted[i].blank, bytes_text(wanted->blank), wanted->blank->length))
+            return error_no_memory(err);
     }
     task->wanted_count = (uint32_t)request->wanted_count;
     if (!fits)
@@ -165,7 +168,7 @@ static int make_task(struct repo_task *task, const struct repo_fetcher *fetcher,
                          "a branch, tag, path or file name is too long, or there "
                          "are more than %d pushes of one student",
                          LIMIT_REPO_PUSHES);
-    return note_policy(task->policy, request) ? 0 : error_no_memory(err);
+    return note_policy(task, request) ? 0 : error_no_memory(err);
 }
 
 /* ---- The address ----------------------------------------------------------------------------- */

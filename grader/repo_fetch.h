@@ -50,6 +50,7 @@ struct repo_wanted {
     const char *family; /* "starter", "exercises" */
     size_t limit;       /* most bytes, at most LIMIT_SOURCE_BYTES */
     bool unscored;      /* makes nobody late, and is read from the newest commit in any case */
+    const struct bytes *blank; /* as students get it: no work yet; NULL: not known */
 };
 
 struct repo_request {

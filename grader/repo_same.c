@@ -36,6 +36,20 @@ static void keep(git_commit **slot, git_commit *commit)
         *slot = NULL;
 }
 
+/* As it was handed out: nothing that somebody would want graded instead. */
+static bool is_blank(const struct same *same, const struct repo_blobs *blobs)
+{
+    const struct repo_task *task = same->work->task;
+    for (size_t i = 0; i < task->wanted_count; ++i) {
+        git_oid blank;
+        if (!task->wanted[i].unscored && !git_oid_is_zero(&blobs->ids[i]) &&
+            (git_oid_fromstr(&blank, task->wanted[i].blank) != 0 ||
+             !git_oid_equal(&blank, &blobs->ids[i])))
+            return false;
+    }
+    return true;
+}
+
 /* One hand-in, the newest first. False: older ones need not be looked at. */
 static bool offer(struct same *same, git_commit *commit, int64_t unix_s, const char *ref)
 {
@@ -50,7 +64,7 @@ static bool offer(struct same *same, git_commit *commit, int64_t unix_s, const c
             same->unix_s = unix_s;
             (void)snprintf(same->ref, sizeof same->ref, "%s", ref);
         }
-    } else if (known && unix_s <= task->free_s && same->free == NULL) {
+    } else if (known && unix_s <= task->free_s && same->free == NULL && !is_blank(same, &blobs)) {
         keep(&same->free, commit);
         same->free_unix_s = unix_s;
         same->free_offset_s = repo_pick_offset(git_commit_time_offset(commit));

@@ -67,6 +67,7 @@ struct repo_task {
         char name[128], family[64];
         uint64_t limit;
         uint32_t unscored;
+        char blank[41]; /* the blob's id; "": not known */
     } wanted[REPO_FILES_MAX];
     uint32_t wanted_count;
     uint32_t traits;      /* REPO_READ: as the fetch said */

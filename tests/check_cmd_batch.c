@@ -206,7 +206,7 @@ START_TEST(late_and_unchanged_is_in_time)
 {
     enum { NEXT_NOON = SUPPORT_GIT_DATE + 50000 };
     char id[48], note[400], roster[3000];
-    batch_set_up(2, "");
+    batch_set_up(3, "");
     AUTO_FREE char *source = school_source();
     AUTO_FREE char *answers = school_answers();
     AUTO_FREE char *other = NULL;
@@ -216,6 +216,14 @@ START_TEST(late_and_unchanged_is_in_time)
                                     {.path = "README.md", .data = "mine\n"}};
     const struct git_file work[] = {{.path = "registers.cu", .data = other},
                                     {.path = "answers.ini", .data = answers}};
+    /* The third had what was handed out until the next day: nothing to point at. */
+    struct bytes blank;
+    ck_assert(file_read(&blank, "starter/day17-registers/registers.cu", (size_t)1 << 20, false) ==
+              FILE_READ);
+    const struct git_file handed_out = {.path = "registers.cu", .data = bytes_text(&blank)};
+    support_git_commit(school_repo(&batch_school, 3), &handed_out, 1, NULL);
+    support_git_commit_at(school_repo(&batch_school, 3), work, COUNT_OF(work), NULL, NEXT_NOON);
+    bytes_release(&blank);
     support_git_commit(school_repo(&batch_school, 2), same, 2, id);
     support_git_commit_at(school_repo(&batch_school, 1), same, COUNT_OF(same), NULL, NEXT_NOON);
     support_git_commit_at(school_repo(&batch_school, 2), work, COUNT_OF(work), NULL, NEXT_NOON);
@@ -226,7 +234,9 @@ START_TEST(late_and_unchanged_is_in_time)
                    "keeps the roster can have that one graded instead: its id as `ref`)",
                    id);
     batch_expect(0, LIST(LATE),
-                 LIST("s001             graded 75/100 (25 pending)\n", note, "late            1"));
+                 LIST("s001             graded 75/100 (25 pending)\n", note,
+                      "s003             graded 68/100 (25 pending; late: 7.5 of 75 taken)\n",
+                      "late            2", "noted           1"));
     batch_assert_in("students/s001/feedback.txt", "the newest hand-in");
     batch_assert_in("grades.csv", "same graded files as this one of 2023-11-14");
     batch_assert_in("students/s001/feedback.txt", "handed in   2023-11-14 22:13:20");

@@ -569,7 +569,7 @@ START_TEST(what_is_the_same_work)
     request.due_s = request.free_s = noon(6);
     /* explain.md costs nobody anything, and is the newest one's. */
     const struct repo_wanted wanted[] = {
-        request.wanted[0], request.wanted[1], {"explain.md", "exercises", 1000, true}};
+        request.wanted[0], request.wanted[1], {"explain.md", "exercises", 1000, true, NULL}};
     request.wanted = wanted;
     request.wanted_count = COUNT_OF(wanted);
     repos_commit(folder, "explain.md", "why", on(8));
@@ -592,6 +592,33 @@ START_TEST(what_is_the_same_work)
     ck_assert_int_eq(answer.unix_s, noon(10));
     ck_assert(strstr(answer.files[0].problem, "symbolic link") != NULL);
     repo_answer_release(&answer);
+}
+END_TEST
+
+/* What was handed out is nobody's work: no note offers it, unless something was filled in. */
+START_TEST(late_and_blank_before)
+{
+    NEEDS_GIT;
+    static char starter[] = "starter\n", questions[] = "lab =\n";
+    const struct bytes source = {.data = starter, .length = sizeof starter - 1};
+    const struct bytes answers = {.data = questions, .length = sizeof questions - 1};
+    struct repo_request request = late_request();
+    struct repo_wanted wanted[] = {request.wanted[0], request.wanted[1]};
+    wanted[0].blank = &source;
+    wanted[1].blank = &answers;
+    request.wanted = wanted;
+    repos_commit(folder, REPOS_SOURCE, starter, on(1));
+    commit("done", 6);
+    expect_only(&request, "done", "the newest commit", 0);
+    commit(starter, 7);
+    repos_commit(folder, "answers.ini", questions, on(7));
+    commit("done", 8);
+    request.due_s = request.free_s = noon(7);
+    expect_only(&request, "done", "the newest commit", 0);
+    wanted[1].blank = &source;
+    expect_only(&request, "done", "the newest commit", FLAG(EARLIER));
+    wanted[0].blank = NULL;
+    expect_only(&request, "done", "the newest commit", FLAG(EARLIER));
 }
 END_TEST
 
@@ -746,6 +773,7 @@ Suite *suite_repo_pick(void)
     tcase_add_test(tests, a_pushed_commit_that_is_gone);
     tcase_add_test(tests, late_and_unchanged);
     tcase_add_test(tests, what_is_the_same_work);
+    tcase_add_test(tests, late_and_blank_before);
     tcase_add_test(tests, late_and_rewritten);
     tcase_add_test(tests, late_and_unchanged_by_push);
     tcase_add_test(tests, late_and_unchanged_by_tag);

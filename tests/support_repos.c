@@ -135,8 +135,8 @@ void repos_plain(const char *folder)
 struct repo_request repos_request(const char *address)
 {
     static const struct repo_wanted wanted[] = {
-        {REPOS_SOURCE, "starter", LIMIT_SOURCE_BYTES, false},
-        {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false},
+        {REPOS_SOURCE, "starter", LIMIT_SOURCE_BYTES, false, NULL},
+        {"answers.ini", "exercises", LIMIT_ANSWERS_BYTES, false, NULL},
     };
     static char *cache;
     free(cache);
