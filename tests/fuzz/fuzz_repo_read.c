@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     task.wanted_count = task.ref_count = 1;
     task.has_cutoff = length % 2;
     task.cutoff_s = 1700000000;
+    task.has_due = length / 2 % 2; /* every date but the oldest is late */
+    task.due_s = task.free_s = 1;
     repository_put_all(ref.id, data, length, true);
     work = (struct repo_work){.task = &task, .parts.refs = &ref, .answers = -1, .ssh = -1};
     work.err = &err;
