@@ -42,9 +42,9 @@ struct recall_claim {
     struct digest code;
     bool code_mine, code_seen;
     struct line_map map, first; /* owned: of this source, and of the first with this code */
+    struct bytes places;        /* owned: the first one's PTX, with places for lines */
     /* A run's: `map` is that of the PTX, and an outcome that names lines is kept with it. */
     bool mapped;
-    struct bytes places; /* owned: the first one's PTX, with places for lines */
 };
 
 enum recall_outcome {

@@ -408,8 +408,9 @@ int repo_work_read(struct repo_work *work)
             const git_commit *graded = earlier != NULL ? earlier : commit;
             (void)git_oid_tostr(reading.commit, sizeof reading.commit, git_commit_id(graded));
             status = read_files(&reading, git_commit_tree_id(graded), git_commit_tree_id(commit));
-        } else
+        } else {
             status = repo_work_machine(work, "cannot read the cache: %s", repo_git_words());
+        }
     }
     if (work->reply.reason != REPO_FINE) {
         memset(work->reply.files, 0, sizeof work->reply.files);
